@@ -1,0 +1,1 @@
+"""The ground under every room: errors, the actor, ids, time, canonical bytes. No models, no request, no settings."""

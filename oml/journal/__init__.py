@@ -1,0 +1,1 @@
+"""The journal: one append-only hash chain per tenant (D1)."""

@@ -1,0 +1,46 @@
+"""The journal's two tables. Only this package touches them (import contract ``one door: journal``)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class JournalHead(models.Model):
+    """One row per tenant; its lock orders commits, so commit order equals ``seq`` order (D1)."""
+
+    tenant_id = models.CharField(max_length=40, primary_key=True)
+    seq = models.BigIntegerField(default=0)
+    chain_hash = models.BinaryField(default=bytes(32))
+    permission_epoch = models.BigIntegerField(default=0)
+
+    class Meta:
+        verbose_name = "journal head"
+
+
+class JournalEntry(models.Model):
+    """One event as it was hashed. A database trigger refuses UPDATE, DELETE and TRUNCATE (migration 0002)."""
+
+    tenant_id = models.CharField(max_length=40)
+    seq = models.BigIntegerField()
+    event_type = models.CharField(max_length=64)
+    canonical = models.TextField(help_text="RFC 8785 text; the bytes that were hashed")
+    leaf_hash = models.BinaryField()
+    chain_hash = models.BinaryField()
+    at = models.DateTimeField()
+    # Columns the tail and the timeline filter on; each is derived from the canonical text.
+    workarea_id = models.CharField(max_length=40, null=True, default=None)
+    far_workarea_id = models.CharField(max_length=40, null=True, default=None)
+    simulation_id = models.CharField(max_length=40, null=True, default=None)
+    subject_id = models.CharField(max_length=80, null=True, default=None)
+    tail = models.BooleanField(default=False, help_text="whether a reader's tail may carry it at all (R3)")
+
+    class Meta:
+        verbose_name = "journal entry"
+        verbose_name_plural = "journal entries"
+        constraints = [
+            models.UniqueConstraint(fields=["tenant_id", "seq"], name="journal_entry_seq"),
+        ]
+        indexes = [
+            models.Index(fields=["tenant_id", "seq"], name="journal_tail", condition=models.Q(tail=True)),
+            models.Index(fields=["tenant_id", "subject_id", "seq"], name="journal_subject"),
+        ]

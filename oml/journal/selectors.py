@@ -1,0 +1,64 @@
+"""Reads of the journal: head, permission epoch, one subject's history, the tail's page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from oml.journal.models import JournalEntry, JournalHead
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One journal entry as readers get it; the canonical text parsed."""
+
+    seq: int
+    event_type: str
+    at: datetime
+    workarea_id: str | None
+    record: dict[str, Any]
+
+
+def permission_epoch(tenant_id: str) -> int:
+    """The tenant's permission epoch; read it *before* the grants that a decision rests on."""
+    epoch = JournalHead.objects.filter(pk=tenant_id).values_list("permission_epoch", flat=True).first()
+    return 0 if epoch is None else epoch
+
+
+def head_seq(tenant_id: str) -> int:
+    """The tenant's newest sequence number, 0 before the first event."""
+    seq = JournalHead.objects.filter(pk=tenant_id).values_list("seq", flat=True).first()
+    return 0 if seq is None else seq
+
+
+def history_of(tenant_id: str, subject_id: str, *, limit: int = 100) -> list[Entry]:
+    """Every event about one subject, oldest first."""
+    rows = JournalEntry.objects.filter(tenant_id=tenant_id, subject_id=subject_id).order_by("seq")[:limit]
+    return [_entry(row) for row in rows]
+
+
+def tail_rows(tenant_id: str) -> QuerySet[JournalEntry]:
+    """Rows that a tail may carry at all; the caller narrows by scope and access (R3)."""
+    return JournalEntry.objects.filter(Q(tenant_id=tenant_id, tail=True))
+
+
+def tail_page(rows: QuerySet[JournalEntry], *, after_seq: int | None, limit: int) -> list[Entry]:
+    """The next ``limit`` rows after ``after_seq`` ascending; without it the newest ``limit``, ascending."""
+    if after_seq is not None:
+        return [_entry(row) for row in rows.filter(seq__gt=after_seq).order_by("seq")[:limit]]
+    return [_entry(row) for row in reversed(rows.order_by("-seq")[:limit])]
+
+
+def entries(tenant_id: str, *, after_seq: int = 0, chunk: int = 2000) -> Iterator[JournalEntry]:
+    """Stream a tenant's entries in order, for verification and replay."""
+    rows = JournalEntry.objects.filter(tenant_id=tenant_id, seq__gt=after_seq).order_by("seq")
+    return rows.iterator(chunk_size=chunk)
+
+
+def _entry(row: JournalEntry) -> Entry:
+    return Entry(row.seq, row.event_type, row.at, row.workarea_id, json.loads(row.canonical))
