@@ -1,0 +1,45 @@
+# OML on one page of make. `make` alone explains; every target works from a fresh clone.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help run stop install lock test check demo bench-recall format
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## start everything (own Postgres, broker, web, worker) and print URL, logins, keys; Ctrl-C ends it
+	@$(PYTHON) oml/embedded/environment.py
+	@exec $(BIN)/python -m oml.embedded run
+
+stop: ## end what `make run` started, from another terminal, and nothing else
+	@$(PYTHON) oml/embedded/environment.py
+	@exec $(BIN)/python -m oml.embedded stop
+
+install: ## the virtual environment with the tools for tests and checks
+	@$(PYTHON) oml/embedded/environment.py --dev
+
+lock: install ## compile requirements*.txt from pyproject.toml, with hashes
+	@for pair in "requirements.txt" "requirements-dev.txt --extra dev"; do set -- $$pair; out=$$1; shift; \
+	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	    "$$@" --output-file $$out pyproject.toml || exit 1; done
+
+test: install ## the whole test suite on a throw-away Postgres of its own (ARGS="-k name")
+	@exec $(BIN)/python -m oml.embedded.test -- $(BIN)/python -m pytest $(ARGS)
+
+check: install ## lint, format, types, import walls, migrations, deployment settings
+	@exec $(BIN)/python -m oml.embedded.check
+
+format: install ## let ruff rewrite what it can
+	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+demo: ## the main job as a story over MCP and HTTP, against a running `make run`
+	@$(PYTHON) oml/embedded/environment.py
+	@exec $(BIN)/python manage.py demo
+
+bench-recall: ## recall@1/5/10 and MRR on LoCoMo through the product's own doors (SET=folder)
+	@$(PYTHON) oml/embedded/environment.py
+	@exec $(BIN)/python -m oml.embedded.test -- $(BIN)/python bench/recall.py $(if $(SET),--set $(SET))
