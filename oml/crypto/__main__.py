@@ -1,6 +1,7 @@
-"""``python -m oml.crypto generate [--production] [DIR]``: lay down the secrets that are missing, and say which.
+"""``python -m oml.crypto generate [--production] [DIR]``: lay down the secrets that are missing.
 
-For whoever deploys: run it once, on the way to the secret store, not on a server. It prints names, never contents.
+For whoever deploys: run it once, on the way to the secret store, not on a server. It prints names, never
+contents.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command; the answer is the exit code."""
     parser = argparse.ArgumentParser(prog="python -m oml.crypto", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    generate = commands.add_parser("generate", help="create the secrets that are missing; existing files stay")
+    generate = commands.add_parser("generate", help="create the secrets that are missing")
     generate.add_argument("folder", nargs="?", help="default: OML_SECRETS_DIR, else secrets under OML_HOME")
     generate.add_argument("--production", action="store_true", help="mark them as meant for production")
     chosen = parser.parse_args(argv)

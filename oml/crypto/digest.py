@@ -1,9 +1,9 @@
 """Keyed digests: what stands in journals and logs for content that must not be guessable from its digest.
 
 A bare SHA-256 of a short text is found by trying; these need a key. Two kinds (design: integrity, Journal):
-:func:`keyed_digest` under the deployment's digest key, for equal-or-not over time (read log, lookup of API keys);
-:func:`commitment` under a salt of its own that is kept beside the content and destroyed with it, so that after an
-erasure nobody can show or test what the content was, the deployment included.
+:func:`keyed_digest` under the deployment's digest key, for equal-or-not over time (read log, lookup of API
+keys); :func:`commitment` under a salt of its own that is kept beside the content and destroyed with it, so
+that after an erasure nobody can show or test what the content was, the deployment included.
 """
 
 from __future__ import annotations

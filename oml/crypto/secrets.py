@@ -1,12 +1,12 @@
-"""Named secrets, each a file of its own, outside the repository and the database (design: integrity, Signatures).
+"""Named secrets, each a file of its own, outside the repository and the database (design: integrity).
 
-One file per purpose, so that none can stand in for another and each rotates alone. A file is JSON and holds a ring
-of keys: ``{"version": 1, "name", "generated_for", "keys": [{"id", "created_at", "not_after", "seed"}]}``; the
-newest key still in its window makes, all of them check. Files are read once per process; a restart picks up
-changes.
+One file per purpose, so that none can stand in for another and each rotates alone. A file is JSON and holds
+a ring of keys: ``{"version": 1, "name", "generated_for", "keys": [{"id", "created_at", "not_after",
+"seed"}]}``; the newest key still in its window makes, all of them check. Files are read once per process; a
+restart picks up changes.
 
-What must never happen here: a secret in an error, a file that others can read taken all the same, a key invented in
-production, two processes that start together ending with different keys.
+What must never happen here: a secret in an error, a file that others can read taken all the same, a key
+invented in production, two processes that start together ending with different keys.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class SecretKey:
     def usable_at(self, moment: datetime) -> bool:
         """Whether this key may still make something at ``moment``; checking what it made has no end.
 
-        ``created_at`` orders the ring and bounds nothing: a clock set back must not stop a deployment from signing.
+        ``created_at`` orders the ring and bounds nothing: a clock set back must not stop a deployment from
+        signing.
         """
         return self.not_after is None or moment < self.not_after
 
@@ -108,7 +109,7 @@ def load(name: SecretName) -> SecretRing:
 
 
 def forget() -> None:
-    """Drop what was read, so that the next :func:`load` reads the files again (after a rotation, and in tests)."""
+    """Drop what was read; the next :func:`load` reads the files again (after a rotation, and in tests)."""
     _load.cache_clear()
 
 
@@ -135,12 +136,13 @@ def cursor_key() -> bytes:
 def ensure_generated(*, purpose: Purpose = Purpose.DEVELOPMENT) -> list[SecretName]:
     """Create the secrets that are missing and return their names; existing files are never touched.
 
-    The embedded default, development and tests call this. In production secrets are laid down by whoever deploys
-    (``python -m oml.crypto generate`` makes a set), never by a server that happens to find none: a replica with a
-    wrong mount must stop, not sign with a key of its own.
+    The embedded default, development and tests call this. In production secrets are laid down by whoever
+    deploys (``python -m oml.crypto generate`` makes a set), never by a server that happens to find none: a
+    replica with a wrong mount must stop, not sign with a key of its own.
 
     Raises:
-        SecretUnusable: development secrets asked for with ``OML_ENV=production``, or the folder cannot be written.
+        SecretUnusable: development secrets asked for with ``OML_ENV=production``, or the folder cannot be
+            written.
     """
     if purpose is Purpose.DEVELOPMENT and _in_production():
         raise SecretUnusable("OML_ENV=production never generates development secrets; set OML_SECRETS_DIR")

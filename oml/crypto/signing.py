@@ -1,12 +1,14 @@
 """DSSE envelopes signed with the deployment's Ed25519 key (D3; design: integrity, Signatures).
 
-An envelope is the JSON text ``{"payload", "payloadType", "signatures": [{"keyid", "sig"}]}`` in RFC 8785 form; the
-signature is over DSSE's pre-authentication encoding of type and payload bytes. ``keyid`` is the hex of the first 16
-bytes of SHA-256 over the raw 32-byte public key. It is a hint for people: which key is tried does not depend on it.
+An envelope is the JSON text ``{"payload", "payloadType", "signatures": [{"keyid", "sig"}]}`` in RFC 8785
+form; the signature is over DSSE's pre-authentication encoding of type and payload bytes. ``keyid`` is the
+hex of the first 16 bytes of SHA-256 over the raw 32-byte public key. It is a hint for people: which key is
+tried does not depend on it.
 
-Stricter than DSSE in two ways, because every envelope we read is one that we wrote: exactly one signature, and the
-text must be byte for byte what :func:`sign_envelope` would have written, so a changed byte never verifies, not even
-one outside the signed part. What must never happen here: parsing other bytes than those that were verified.
+Stricter than DSSE in two ways, because every envelope we read is one that we wrote: exactly one signature,
+and the text must be byte for byte what :func:`sign_envelope` would have written, so a changed byte never
+verifies, not even one outside the signed part. What must never happen here: parsing other bytes than those
+that were verified.
 """
 
 from __future__ import annotations
@@ -104,7 +106,8 @@ def verify_envelope(
 def public_keys() -> list[dict[str, str]]:
     """Every envelope key of this deployment, oldest first: ``[{"keyid", "algorithm", "public_key"}]``.
 
-    Past keys stay in the list: what they signed must go on verifying. ``public_key`` is base64 of 32 raw bytes.
+    Past keys stay in the list: what they signed must go on verifying. ``public_key`` is base64 of 32 raw
+    bytes.
 
     Raises:
         SecretUnusable: the signing key file cannot be used.
