@@ -112,7 +112,7 @@ def _one_by_one(rows: list[OutboxTask]) -> None:
 
 def _postpone(row: OutboxTask, error: Exception) -> None:
     row.attempts += 1
-    row.available_at = now() + min(timedelta(seconds=2**row.attempts), _BACKOFF_CEILING)
+    row.available_at = now() + min(timedelta(seconds=2 ** min(row.attempts, 9)), _BACKOFF_CEILING)
     row.last_error = type(error).__name__
     row.save(update_fields=["attempts", "available_at", "last_error"])
     # The class name alone: an exception's message may quote the text it choked on.

@@ -1,0 +1,244 @@
+"""The only authorizer (design: access; D6, D7, D9).
+
+``effective(actor, node)`` = capabilities allowed at the node or an ancestor, minus capabilities denied at the node
+or an ancestor; a nearer allow never beats a deny. Keys get their rules from grants, signed-in humans also from
+django-guardian's permissions on workareas, which nothing else reads. Everything fails closed: no rule, no access.
+
+The permission epoch is read *before* the rules, so an append under a later epoch notices that this decision aged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.db.models import Q
+
+from oml.core.actor import Actor, Role
+from oml.core.errors import OmlError
+from oml.journal.selectors import permission_epoch
+from workareas.errors import AccessForbidden, AccessNotFound, OperatorCeiling, VerbCeiling
+from workareas.models import Grant, Workarea, WorkareaGroupPermission, WorkareaUserPermission
+from workareas.verbs import CAPABILITY_OF, CEILING, Capability, Verb, may_hold, verbs_carried
+
+_HUMAN_PERMISSIONS = {"read": Capability.READER, "review": Capability.REVIEW, "administer": Capability.ADMIN}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One allow or deny as it binds: on a path, for a capability, from a named source."""
+
+    path: str
+    capability: Capability
+    allow: bool
+    source: str
+
+    def covers(self, path: str) -> bool:
+        return within(path, self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Readable paths as two prefix lists: under an allow root and under no deny root."""
+
+    allow: tuple[str, ...]
+    deny: tuple[str, ...]
+
+    def holds(self, path: str) -> bool:
+        """The same rule as :meth:`predicate`, for one path in memory."""
+        return any(within(path, root) for root in self.allow) and not any(within(path, root) for root in self.deny)
+
+    def predicate(self, column: str = "path") -> Q:
+        """As a filter over a path column; an empty allow list matches nothing."""
+        allowed = Q(pk__in=[])
+        for root in self.allow:
+            allowed |= _under(column, root)
+        for root in self.deny:
+            allowed &= ~_under(column, root)
+        return allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An answer that explains itself; :func:`require` raises its refusal."""
+
+    allowed: bool
+    verb: Verb
+    node: Workarea | None
+    epoch: int
+    code: str = ""
+    rule: str = ""
+    because: tuple[Rule, ...] = ()
+    blocked_by: tuple[Rule, ...] = ()
+    refusal: OmlError | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An actor's rules at one epoch, loaded once per call."""
+
+    actor: Actor
+    epoch: int
+    rules: tuple[Rule, ...]
+
+    def effective(self, path: str) -> frozenset[Capability]:
+        """Capabilities at a path: allows minus denies, within the role's ceiling."""
+        here = [rule for rule in self.rules if rule.covers(path)]
+        denied = {rule.capability for rule in here if not rule.allow}
+        allowed = {rule.capability for rule in here if rule.allow}
+        return frozenset(allowed - denied) & CEILING[self.actor.role]
+
+    def scope(self, capability: Capability) -> Scope:
+        """Where the actor holds a capability, as prefix lists."""
+        if capability not in CEILING[self.actor.role]:
+            return Scope((), ())
+        mine = [rule for rule in self.rules if rule.capability is capability]
+        return Scope(
+            tuple(sorted({rule.path for rule in mine if rule.allow})),
+            tuple(sorted({rule.path for rule in mine if not rule.allow})),
+        )
+
+    def decide(self, verb: Verb, node: Workarea | None, reference: str) -> Decision:
+        """Apply the order of design: access, "Which refusal" to one node."""
+        if not may_hold(self.actor.role, verb):
+            return self._refuse(verb, node, ceiling_error(self.actor, verb))
+        held = self.effective(node.path) if node is not None else frozenset()
+        if node is None or not held:
+            return self._refuse(verb, None, AccessNotFound.workarea(reference))
+        capability = CAPABILITY_OF[verb]
+        here = [rule for rule in self.rules if rule.covers(node.path) and rule.capability is capability]
+        because = tuple(rule for rule in here if rule.allow)
+        blocked = tuple(rule for rule in here if not rule.allow)
+        if capability not in held:
+            error = AccessForbidden(f"this key holds no {capability} access on workarea {reference}")
+            return self._refuse(verb, node, error, because, blocked)
+        return Decision(True, verb, node, self.epoch, because=because)
+
+    def _refuse(
+        self,
+        verb: Verb,
+        node: Workarea | None,
+        error: OmlError,
+        because: tuple[Rule, ...] = (),
+        blocked_by: tuple[Rule, ...] = (),
+    ) -> Decision:
+        return Decision(
+            False, verb, node, self.epoch, error.code, error.rule, because, blocked_by, refusal=error
+        )
+
+
+def load(actor: Actor) -> Access:
+    """Load the actor's rules; a constant number of queries."""
+    epoch = permission_epoch(actor.tenant_id)
+    if actor.role is Role.OPERATOR:
+        return Access(actor, epoch, ())
+    rules = [
+        Rule(path, Capability(capability), effect == "allow", f"grant {grant}")
+        for grant, path, capability, effect in Grant.objects.filter(
+            key_id=actor.key_id, key__tenant_id=actor.tenant_id
+        ).values_list("id", "workarea__path", "capability", "effect")
+    ]
+    if actor.interactive:
+        rules += _human_rules(actor)
+    return Access(actor, epoch, tuple(rules))
+
+
+def find(actor: Actor, reference: str) -> Workarea | None:
+    """Resolve an id or a path inside the actor's tenant; says nothing about access."""
+    if "\x00" in reference:
+        return None
+    return Workarea.objects.filter(Q(pk=reference) | Q(path=reference), tenant_id=actor.tenant_id).first()
+
+
+def authorize(actor: Actor, verb: Verb, reference: str) -> Decision:
+    """Decide whether the actor may use a verb at a workarea.
+
+    Args:
+        actor: who asks.
+        verb: a row of the permission matrix.
+        reference: a workarea's id or path, exactly as the caller sent it.
+    """
+    return load(actor).decide(verb, find(actor, reference), reference)
+
+
+def require(actor: Actor, verb: Verb, reference: str) -> Decision:
+    """:func:`authorize`, raising its refusal.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``; the role can never hold the verb.
+        AccessNotFound: ``access.not_found``; unknown, malformed, foreign or invisible node.
+        AccessForbidden: ``access.forbidden``; visible node, capability missing.
+    """
+    decision = authorize(actor, verb, reference)
+    if decision.refusal is not None:
+        raise decision.refusal
+    return decision
+
+
+def require_node(decision: Decision) -> Workarea:
+    """The node of an allowed decision."""
+    if not decision.allowed or decision.node is None:
+        raise decision.refusal or AccessNotFound.workarea("")
+    return decision.node
+
+
+def require_role(actor: Actor, verb: Verb) -> None:
+    """Refuse early when the role can never hold the verb.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``.
+    """
+    if not may_hold(actor.role, verb):
+        raise ceiling_error(actor, verb)
+
+
+def require_content_role(actor: Actor, message: str) -> None:
+    """Refuse an operator: it never writes, reads or reviews content (D9).
+
+    Raises:
+        OperatorCeiling: ``access.verb_ceiling``.
+    """
+    if actor.role is Role.OPERATOR:
+        raise OperatorCeiling(message)
+
+
+def visible_paths(access: Access) -> Scope:
+    """Where the actor holds anything at all; used where structure, not content, is shown."""
+    return access.scope(Capability.READER)
+
+
+def readable_paths(actor: Actor) -> Scope:
+    """Where the actor may read, for SQL."""
+    return load(actor).scope(Capability.READER)
+
+
+def effective_verbs(access: Access, node: Workarea) -> list[Verb]:
+    """The seed's ``my_effective_verbs`` at a node, in its order."""
+    return verbs_carried(access.effective(node.path))
+
+
+def ceiling_error(actor: Actor, verb: Verb) -> VerbCeiling:
+    """The refusal of a verb that this role can never hold."""
+    if actor.role is Role.OPERATOR:
+        return OperatorCeiling(f"operator keys have no {verb} verb")
+    return VerbCeiling(f"{actor.role} keys can never hold the verb {verb}")
+
+
+def within(path: str, root: str) -> bool:
+    """Whether a path is a root or lies below it; ``universe.ab`` is not within ``universe.a``."""
+    return path == root or path.startswith(root + ".")
+
+
+def _under(column: str, root: str) -> Q:
+    return Q(**{column: root}) | Q(**{f"{column}__startswith": root + "."})
+
+
+def _human_rules(actor: Actor) -> Iterable[Rule]:
+    of_user = WorkareaUserPermission.objects.filter(user_id=actor.principal_id)
+    of_groups = WorkareaGroupPermission.objects.filter(group__user=actor.principal_id)
+    for source, rows in (("permission of the user", of_user), ("permission of a group", of_groups)):
+        mine = rows.filter(content_object__tenant_id=actor.tenant_id)
+        for codename, path in mine.values_list("permission__codename", "content_object__path"):
+            name = codename.removeprefix("deny_")
+            if name in _HUMAN_PERMISSIONS:
+                yield Rule(path, _HUMAN_PERMISSIONS[name], not codename.startswith("deny_"), f"{source}: {codename}")

@@ -1,0 +1,301 @@
+"""Writes of identities and credentials: principals, keys, grants, human permissions, quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import Group
+from django.db import IntegrityError, transaction
+from guardian.shortcuts import assign_perm, remove_perm
+
+from oml.core.actor import Actor, Role
+from oml.core.clock import now, rfc3339
+from oml.core.errors import Validation
+from oml.core.ids import new_id
+from oml.journal.append import append, journalled
+from oml.journal.registry import Event
+from workareas import access, quota
+from workareas.authentication import digest_of, new_secret
+from workareas.errors import AccessForbidden, AccessNotFound
+from workareas.events import (
+    GrantAdded,
+    GrantRemoved,
+    HumanAccessSet,
+    HumanAccessUnset,
+    KeyIssued,
+    KeyRevoked,
+    QuotaSet,
+)
+from workareas.models import Effect, Grant, Key, Principal, PrincipalKind, Tenant
+from workareas.verbs import CEILING, Capability, Verb
+
+
+@dataclass(frozen=True, slots=True)
+class GrantSpec:
+    """A grant as asked for: node id or path, capability, allow or deny."""
+
+    workarea: str
+    capability: Capability
+    effect: Effect = Effect.ALLOW
+
+
+@dataclass(frozen=True, slots=True)
+class NewPrincipal:
+    """An identity to create with its first key."""
+
+    name: str
+    kind: PrincipalKind = PrincipalKind.AGENT
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A key and, this once, its secret."""
+
+    key: Key
+    secret: str
+
+
+@journalled
+def issue_key(
+    actor: Actor,
+    *,
+    principal: str | NewPrincipal,
+    role: Role,
+    grants: Sequence[GrantSpec] = (),
+    expires_at: datetime | None = None,
+) -> IssuedKey:
+    """Issue a key to a principal, with its grants, as one journalled act.
+
+    Args:
+        actor: an admin of every node that is granted, or of the root where none is.
+        principal: an existing principal's id, or what to create.
+        role: the key's ceiling; operator keys come from the command line alone.
+        grants: what the key may do where; each within the role's ceiling.
+        expires_at: when the key stops working; never, when None.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        Validation: ``request.validation``; role, expiry, or a grant above the role's ceiling.
+    """
+    access.require_role(actor, Verb.KEY_ISSUE)
+    known = access.load(actor)
+    if role is Role.OPERATOR:
+        raise Validation("operator keys are made by `manage.py bootstrap` alone (D9)", param="role")
+    if expires_at is not None and expires_at <= now():
+        raise Validation("expires_at lies in the past", param="expires_at")
+    nodes = [access.require_node(known.decide(Verb.KEY_ISSUE, access.find(actor, g.workarea), g.workarea)) for g in grants]
+    if not known.scope(Capability.ADMIN).allow:
+        raise AccessForbidden("this key administers no workarea")
+    owner = _principal(actor, principal)
+    secret = new_secret()
+    key = Key.objects.create(
+        tenant_id=actor.tenant_id,
+        principal=owner,
+        role=role,
+        secret_digest=digest_of(secret),
+        last_four=secret[-4:],
+        expires_at=expires_at,
+    )
+    events: list[Event] = [_issued(key)]
+    for node, spec in zip(nodes, grants, strict=True):
+        events.append(_create_grant(actor, key, node, spec)[1])
+    append(actor, events, epoch=known.epoch, raise_epoch=True)
+    return IssuedKey(key, secret)
+
+
+@journalled
+def enrol_human(actor: Actor, *, username: str, name: str, password: str, role: Role, staff: bool = False) -> Key:
+    """Create a human who signs in, with the interactive key that their acts are recorded under.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        Validation: ``request.validation``; the username is taken.
+    """
+    decision = access.require(actor, Verb.KEY_ISSUE, "universe")
+    try:
+        with transaction.atomic():
+            human = Principal.objects.create_principal(
+                tenant=Tenant.objects.get(pk=actor.tenant_id),
+                username=username,
+                name=name,
+                kind=PrincipalKind.HUMAN,
+                password=password,
+                is_staff=staff,
+            )
+    except IntegrityError:
+        raise Validation(f"the username {username} is taken", param="username") from None
+    key = Key.objects.create(tenant_id=actor.tenant_id, principal=human, role=role, interactive=True)
+    append(actor, [_issued(key)], epoch=decision.epoch, raise_epoch=True)
+    return key
+
+
+@journalled
+def revoke_key(actor: Actor, *, key: str) -> Key:
+    """Revoke a key at once; revoking it again changes nothing.
+
+    Raises:
+        AccessNotFound: ``access.not_found``; no such key in this tenant.
+        VerbCeiling, AccessForbidden: not an admin, nor an operator.
+    """
+    epoch = None
+    if actor.role is not Role.OPERATOR:  # an operator may revoke any key (D9 names content, not keys)
+        epoch = access.require(actor, Verb.KEY_ISSUE, "universe").epoch
+    row = Key.objects.select_for_update().filter(pk=key, tenant_id=actor.tenant_id).first()
+    if row is None:
+        raise AccessNotFound(f"no key {key} for this key")
+    if row.revoked_at is not None:
+        return row
+    row.revoked_at = now()
+    row.save(update_fields=["revoked_at"])
+    append(actor, [KeyRevoked(key_id=row.pk)], epoch=epoch, raise_epoch=True)
+    return row
+
+
+@journalled
+def add_grant(actor: Actor, *, key: str, spec: GrantSpec) -> Grant:
+    """Bind a capability to a key over a subtree; the same grant again is the existing row.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; or no such key.
+        Validation: ``request.validation``; above the key's role ceiling.
+    """
+    decision = access.require(actor, Verb.GRANT, spec.workarea)
+    row = Key.objects.filter(pk=key, tenant_id=actor.tenant_id).first()
+    if row is None:
+        raise AccessNotFound(f"no key {key} for this key")
+    node = access.require_node(decision)
+    existing = Grant.objects.filter(
+        key=row, workarea=node, capability=spec.capability, effect=spec.effect
+    ).first()
+    if existing is not None:
+        return existing
+    grant, added = _create_grant(actor, row, node, spec)
+    (grant.journal_seq,) = append(actor, [added], epoch=decision.epoch, raise_epoch=True)
+    grant.save(update_fields=["journal_seq"])
+    return grant
+
+
+@journalled
+def remove_grant(actor: Actor, *, grant: str) -> None:
+    """Take a grant back.
+
+    Raises:
+        AccessNotFound: ``access.not_found``; no such grant on a node this actor administers.
+        VerbCeiling: ``access.verb_ceiling``.
+    """
+    access.require_role(actor, Verb.GRANT)
+    known = access.load(actor)
+    row = Grant.objects.select_related("workarea").filter(pk=grant, key__tenant_id=actor.tenant_id).first()
+    if row is None or Capability.ADMIN not in known.effective(row.workarea.path):
+        raise AccessNotFound(f"no grant {grant} for this key")
+    removed = GrantRemoved(
+        workarea_id=row.workarea_id,
+        grant_id=row.pk,
+        key_id=row.key_id,
+        capability=row.capability,
+        effect=row.effect,
+    )
+    row.delete()
+    append(actor, [removed], epoch=known.epoch, raise_epoch=True)
+
+
+@journalled
+def set_human_access(
+    actor: Actor, *, holder: Principal | Group, workarea: str, permission: str, granted: bool = True
+) -> None:
+    """Give a human or a group an object permission on a subtree, or take it back (django-guardian's rows).
+
+    Args:
+        actor: an admin of the node.
+        holder: a human principal of the tenant, or a group.
+        workarea: id or path.
+        permission: ``read``, ``review``, ``administer`` or a ``deny_`` twin.
+        granted: False takes it back.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+    """
+    decision = access.require(actor, Verb.GRANT, workarea)
+    node = access.require_node(decision)
+    change = assign_perm if granted else remove_perm
+    change(f"workareas.{permission}", holder, node)
+    name = holder.pk if isinstance(holder, Principal) else f"group:{holder.pk}"
+    kind = HumanAccessSet if granted else HumanAccessUnset
+    append(
+        actor,
+        [kind(workarea_id=node.pk, holder=str(name), permission=permission)],
+        epoch=decision.epoch,
+        raise_epoch=True,
+    )
+
+
+@journalled
+def set_quota(actor: Actor, *, writes_per_minute: int | None, reads_per_minute: int | None) -> None:
+    """Set the tenant's journalled quotas (D6); None means no limit.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+    """
+    decision = access.require(actor, Verb.POLICY_SET, "universe")
+    Tenant.objects.filter(pk=actor.tenant_id).update(
+        writes_per_minute=writes_per_minute, reads_per_minute=reads_per_minute
+    )
+    transaction.on_commit(quota.forget)
+    changed = QuotaSet(
+        tenant_id=actor.tenant_id, writes_per_minute=writes_per_minute, reads_per_minute=reads_per_minute
+    )
+    append(actor, [changed], epoch=decision.epoch)
+
+
+def _principal(actor: Actor, asked: str | NewPrincipal) -> Principal:
+    if isinstance(asked, str):
+        found = Principal.objects.filter(pk=asked, tenant_id=actor.tenant_id).first()
+        if found is None:
+            raise AccessNotFound(f"no principal {asked} for this key", param="principal.id")
+        return found
+    if asked.kind == PrincipalKind.HUMAN:
+        raise Validation("humans are enrolled by an administrator, they do not carry API keys", param="principal.kind")
+    name = asked.name.strip()
+    if not name:
+        raise Validation("a principal has a name", param="principal.name")
+    tenant = Tenant.objects.get(pk=actor.tenant_id)
+    identity = new_id("pri")
+    # Agents never sign in; their username only has to be unique, so it is their id.
+    return Principal.objects.create_principal(
+        tenant=tenant, id=identity, username=identity, name=name, kind=asked.kind
+    )
+
+
+def _issued(key: Key) -> KeyIssued:
+    return KeyIssued(
+        key_id=key.pk,
+        principal_id=key.principal_id,
+        role=key.role,
+        interactive=key.interactive,
+        expires_at=rfc3339(key.expires_at) if key.expires_at else None,
+    )
+
+
+def _create_grant(actor: Actor, key: Key, node: object, spec: GrantSpec) -> tuple[Grant, GrantAdded]:
+    if spec.effect == Effect.ALLOW and spec.capability not in CEILING[Role(key.role)]:
+        raise Validation(
+            f"a {key.role} key can never be granted {spec.capability}: a role is a ceiling (R1)", param="capability"
+        )
+    grant = Grant(
+        key=key,
+        workarea=node,
+        capability=spec.capability,
+        effect=spec.effect,
+        granted_by_id=actor.key_id,
+    )
+    grant.save(force_insert=True)
+    added = GrantAdded(
+        workarea_id=grant.workarea_id,
+        grant_id=grant.pk,
+        key_id=key.pk,
+        capability=spec.capability,
+        effect=spec.effect,
+    )
+    return grant, added

@@ -1,0 +1,194 @@
+"""Writes of the tree: create, status, crew, policy. Each is authorize → check → change → append."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from oml.core.actor import Actor
+from oml.core.canonical import canonical_json, sha256_hex
+from oml.core.errors import Validation
+from oml.core.machine import IllegalTransition
+from oml.journal.append import append, journalled
+from workareas import access
+from workareas.errors import Frozen
+from workareas.events import PolicyChanged, WorkareaCreated, WorkareaCrewUpdated, WorkareaStatusChanged
+from workareas.ladder import LADDER, Status, Step, is_frozen
+from workareas.models import ReviewPolicy, Tenant, Workarea
+from workareas.policy import FIELDS
+from workareas.verbs import Verb
+
+_LEAF = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """Who works in a workarea: recorded and journalled; ``charter_uri`` is never fetched."""
+
+    name: str
+    charter_uri: str | None = None
+    external_manager: str | None = None
+
+
+@journalled
+def create_workarea(actor: Actor, *, parent: str, leaf: str, crew: Crew | None = None) -> Workarea:
+    """Create a child node in status development.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        Frozen: ``workarea.frozen``; the parent is validated.
+        Validation: ``request.validation``; leaf grammar, or the leaf is taken among its siblings.
+    """
+    decision = access.require(actor, Verb.WORKAREA_CREATE, parent)
+    above = access.require_node(decision)
+    if not _LEAF.match(leaf):
+        raise Validation("leaf is 1 to 64 of a-z, 0-9 and inner hyphens", param="leaf")
+    if is_frozen(Status(above.status)):
+        raise Frozen(above.pk)
+    node = Workarea(tenant_id=actor.tenant_id, parent=above, leaf=leaf, path=f"{above.path}.{leaf}")
+    _set_crew(node, crew)
+    try:
+        with transaction.atomic():
+            node.save(force_insert=True)
+    except IntegrityError:
+        raise Validation(f"a sibling is called {leaf} already", param="leaf") from None
+    append(
+        actor,
+        [WorkareaCreated(workarea_id=node.pk, workarea=node.pk, parent=above.pk, leaf=leaf)],
+        epoch=decision.epoch,
+    )
+    return node
+
+
+@journalled
+def advance_status(actor: Actor, *, workarea: str, status: str) -> Workarea:
+    """Move a node one step up the ladder (D8), never down.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        Validation: ``request.validation``; not the next step, or the root.
+        Unreviewed: ``workarea.unreviewed``; unreviewed content remains.
+    """
+    decision = access.require(actor, Verb.STATUS_ADVANCE, workarea)
+    node = Workarea.objects.select_for_update().get(pk=access.require_node(decision).pk)
+    before = Status(node.status)
+    try:
+        after = LADDER.next(before, Step(status))
+    except (ValueError, IllegalTransition):
+        raise Validation(
+            f"status goes development → committed → validated, one step at a time; it is {before}", param="status"
+        ) from None
+    for check in _STEP_CHECKS:
+        check(node, after)
+    node.status = after
+    node.save(update_fields=["status"])
+    append(
+        actor,
+        [WorkareaStatusChanged(workarea_id=node.pk, workarea=node.pk, before=before, after=after)],
+        epoch=decision.epoch,
+    )
+    return node
+
+
+_STEP_CHECKS: list[Any] = []
+
+
+def on_status_step(check: Any) -> Any:
+    """Register a check ``(node, next status)`` that raises ``Unreviewed`` where a step must be refused.
+
+    Claims live above workareas in the house, so the room that knows what is unreviewed brings the check here.
+    """
+    _STEP_CHECKS.append(check)
+    return check
+
+
+@journalled
+def update_crew(actor: Actor, *, workarea: str, crew: Crew) -> Workarea:
+    """Record a node's crew; admissible in every status, validated included.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+    """
+    decision = access.require(actor, Verb.CREW_UPDATE, workarea)
+    node = access.require_node(decision)
+    _set_crew(node, crew)
+    node.save(update_fields=["crew_name", "crew_charter_uri", "crew_external_manager"])
+    digest = sha256_hex(canonical_json([crew.name, crew.charter_uri, crew.external_manager]))
+    append(
+        actor, [WorkareaCrewUpdated(workarea_id=node.pk, workarea=node.pk, crew_digest=digest)], epoch=decision.epoch
+    )
+    return node
+
+
+@journalled
+def set_policy(actor: Actor, *, workarea: str, settings: dict[str, Any]) -> ReviewPolicy:
+    """Set what a node says about review; null takes a value back to inherited.
+
+    Args:
+        actor: an admin of the node.
+        workarea: id or path.
+        settings: any of :data:`workareas.policy.FIELDS`.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        Validation: ``request.validation``; unknown field or a value out of range.
+    """
+    decision = access.require(actor, Verb.POLICY_SET, workarea)
+    node = access.require_node(decision)
+    _check_policy(settings)
+    row, _ = ReviewPolicy.objects.select_for_update().get_or_create(workarea=node)
+    for name, value in settings.items():
+        setattr(row, name, value)
+    row.version += 1
+    row.updated_at = timezone.now()
+    row.save()
+    changed = PolicyChanged(
+        workarea_id=node.pk, policy_of=node.pk, version=row.version, changed=tuple(sorted(settings))
+    )
+    append(actor, [changed], epoch=decision.epoch)
+    return row
+
+
+@journalled
+def allow_relaxed_review(actor: Actor, *, allowed: bool) -> None:
+    """Set the tenant's flag for self-signed review in development workareas; an admin of the root.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+    """
+    decision = access.require(actor, Verb.POLICY_SET, "universe")
+    Tenant.objects.filter(pk=actor.tenant_id).update(relaxed_review=allowed)
+    changed = PolicyChanged(
+        workarea_id=access.require_node(decision).pk,
+        policy_of=actor.tenant_id,
+        version=int(allowed),
+        changed=("relaxed_review",),
+    )
+    append(actor, [changed], epoch=decision.epoch)
+
+
+_RANGES = {"held_expiry_s": (1, 366 * 86400), "min_verdicts": (1, 10), "serve_ttl_s": (1, 86400)}
+
+
+def _check_policy(settings: dict[str, Any]) -> None:
+    for name, value in settings.items():
+        if name not in FIELDS:
+            raise Validation(f"review policy has no field {name}", param=name)
+        if value is None:
+            continue
+        if name in _RANGES:
+            low, high = _RANGES[name]
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise Validation(f"{name} is a whole number from {low} to {high}", param=name)
+        elif not isinstance(value, bool):
+            raise Validation(f"{name} is true or false", param=name)
+
+
+def _set_crew(node: Workarea, crew: Crew | None) -> None:
+    node.crew_name = crew.name if crew else None
+    node.crew_charter_uri = crew.charter_uri if crew else None
+    node.crew_external_manager = crew.external_manager if crew else None

@@ -1,0 +1,105 @@
+"""Events of who and where (design: events)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from oml.journal.registry import Event, event
+
+
+@event("tenant.created", subject=("tenant_id",))
+@dataclass(frozen=True, kw_only=True)
+class TenantCreated(Event):
+    tenant_id: str
+    slug: str
+
+
+@event("key.issued", subject=("key_id",))
+@dataclass(frozen=True, kw_only=True)
+class KeyIssued(Event):
+    key_id: str
+    principal_id: str
+    role: str
+    interactive: bool
+    expires_at: str | None
+
+
+@event("key.revoked", subject=("key_id",))
+@dataclass(frozen=True, kw_only=True)
+class KeyRevoked(Event):
+    key_id: str
+
+
+@event("grant.added", subject=("grant_id",))
+@dataclass(frozen=True, kw_only=True)
+class GrantAdded(Event):
+    grant_id: str
+    key_id: str
+    capability: str
+    effect: str
+
+
+@event("grant.removed", subject=("grant_id",))
+@dataclass(frozen=True, kw_only=True)
+class GrantRemoved(Event):
+    grant_id: str
+    key_id: str
+    capability: str
+    effect: str
+
+
+@event("human_access.set", subject=("holder",))
+@dataclass(frozen=True, kw_only=True)
+class HumanAccessSet(Event):
+    """``holder`` is a principal id, or ``group:<id>``."""
+
+    holder: str
+    permission: str
+
+
+@event("human_access.unset", subject=("holder",))
+@dataclass(frozen=True, kw_only=True)
+class HumanAccessUnset(Event):
+    holder: str
+    permission: str
+
+
+@event("quota.set", subject=("tenant_id",))
+@dataclass(frozen=True, kw_only=True)
+class QuotaSet(Event):
+    tenant_id: str
+    writes_per_minute: int | None
+    reads_per_minute: int | None
+
+
+@event("workarea.created", subject=("workarea",), tail=True)
+@dataclass(frozen=True, kw_only=True)
+class WorkareaCreated(Event):
+    workarea: str
+    parent: str | None
+    leaf: str
+
+
+@event("workarea.status_changed", subject=("workarea",), tail=True)
+@dataclass(frozen=True, kw_only=True)
+class WorkareaStatusChanged(Event):
+    workarea: str
+    before: str
+    after: str
+
+
+@event("workarea.crew_updated", subject=("workarea",), tail=True)
+@dataclass(frozen=True, kw_only=True)
+class WorkareaCrewUpdated(Event):
+    workarea: str
+    crew_digest: str
+
+
+@event("policy.changed", subject=("policy_of",))
+@dataclass(frozen=True, kw_only=True)
+class PolicyChanged(Event):
+    """``policy_of`` is a workarea id, or the tenant id for the tenant's flag."""
+
+    policy_of: str
+    version: int
+    changed: tuple[str, ...]

@@ -1,0 +1,54 @@
+"""Reads of the tree (seed: oml_workarea_info)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oml.core.actor import Actor
+from workareas import access
+from workareas.models import Workarea
+from workareas.verbs import Capability, Verb
+
+
+def workarea_info(actor: Actor, *, workarea: str) -> tuple[dict[str, Any], Workarea]:
+    """One workarea as this key may see it.
+
+    Args:
+        actor: who asks.
+        workarea: id or path, as sent.
+
+    Returns:
+        The seed's answer, and the node for the read log.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: as :func:`workareas.access.require`.
+    """
+    known = access.load(actor)
+    decision = known.decide(Verb.READ, access.find(actor, workarea), workarea)
+    node = access.require_node(decision)
+    readable = known.scope(Capability.READER)
+    children = Workarea.objects.filter(parent=node).filter(readable.predicate()).order_by("leaf")
+    parent_path = node.path.rpartition(".")[0]
+    body = {
+        "id": node.pk,
+        "path": node.path,
+        "status": node.status,
+        "crew": crew_of(node),
+        "parent": node.parent_id if parent_path and readable.holds(parent_path) else None,
+        "children": [{"id": child.pk, "path_leaf": child.leaf, "status": child.status} for child in children],
+        "edges": [],
+        "my_effective_verbs": [str(verb) for verb in access.effective_verbs(known, node)],
+        "permission_epoch": known.epoch,
+    }
+    return body, node
+
+
+def crew_of(node: Workarea) -> dict[str, Any] | None:
+    """The crew record, recorded and never operated; None when none is set."""
+    if node.crew_name is None:
+        return None
+    return {
+        "name": node.crew_name,
+        "charter_uri": node.crew_charter_uri,
+        "external_manager": node.crew_external_manager,
+    }
