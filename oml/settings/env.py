@@ -1,0 +1,209 @@
+"""Reads and validates the environment at start-up, all of it at once.
+
+Why this module exists: a wrong variable must stop the process with a sentence that names it, before the
+first request, and never be found by a user. Every problem is collected and reported together.
+
+What must never happen here: a value printed (a DATABASE_URL carries a password), a default that is safe
+only on a laptop used in production.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from oml.embedded.places import Places
+
+T = TypeVar("T")
+EMBEDDERS = ("minilm",)
+
+
+class Stage(StrEnum):
+    """What ``OML_ENV`` may say."""
+
+    DEV = "dev"
+    TEST = "test"
+    PRODUCTION = "production"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The validated environment; settings modules read this and never ``os.environ``."""
+
+    stage: Stage
+    home: Path
+    port: int
+    database: dict[str, Any]
+    broker_url: str
+    broker_options: dict[str, Any]
+    replicas: int
+    embedder: str
+    allowed_hosts: list[str]
+    csrf_trusted_origins: list[str]
+    trusted_proxy: bool
+    debug: bool
+    embedded_database: bool = field(default=False)
+
+
+def read(environ: Mapping[str, str], *, root: Path) -> Environment:
+    """Validate every variable of OML.
+
+    Args:
+        environ: usually ``os.environ``.
+        root: the folder of the project; a relative ``OML_HOME`` is meant from there.
+    Raises:
+        ImproperlyConfigured: one message with one line per problem.
+    """
+    problems: list[str] = []
+
+    def attempt(make: Callable[[], T], fallback: T) -> T:
+        try:
+            return make()
+        except ValueError as problem:
+            problems.append(str(problem))
+            return fallback
+
+    stage = attempt(lambda: _stage(environ), Stage.PRODUCTION)
+    home = (root / (environ.get("OML_HOME") or ".oml")).absolute()
+    places = Places(home)
+    url = environ.get("DATABASE_URL", "")
+    if not url and stage is Stage.PRODUCTION:
+        problems.append("DATABASE_URL is not set; production never uses the embedded Postgres")
+    database = attempt(lambda: database_from_url(url or places.database_url()), {})
+    broker_url = environ.get("CELERY_BROKER_URL", "")
+    if not broker_url and stage is Stage.PRODUCTION:
+        problems.append("CELERY_BROKER_URL is not set, for example redis://host:6379/0")
+    default_broker = "memory://" if stage is Stage.TEST else "pgmq://"
+    broker = attempt(lambda: _broker(broker_url or default_broker, url or places.database_url()), ("", {}))
+    hosts = _words(environ.get("OML_ALLOWED_HOSTS", ""))
+    if stage is Stage.PRODUCTION and not hosts:
+        problems.append("OML_ALLOWED_HOSTS is not set: the host names users type, separated by commas")
+    if stage is Stage.PRODUCTION and "*" in hosts:
+        problems.append("OML_ALLOWED_HOSTS must name hosts in production; * lets anybody forge the Host header")
+    found = Environment(
+        stage=stage,
+        home=home,
+        port=attempt(lambda: _number(environ, "OML_PORT", default=8000, low=1, high=65535), 8000),
+        database=database,
+        broker_url=broker[0],
+        broker_options=broker[1],
+        replicas=attempt(lambda: _number(environ, "OML_REPLICAS", default=1, low=1, high=1000), 1),
+        embedder=attempt(lambda: _choice(environ, "OML_EMBEDDER", EMBEDDERS), EMBEDDERS[0]),
+        allowed_hosts=hosts or ["localhost", "127.0.0.1", "[::1]"],
+        csrf_trusted_origins=attempt(lambda: _origins(environ), []),
+        trusted_proxy=attempt(lambda: _flag(environ, "OML_TRUST_PROXY_HEADERS"), False),
+        debug=attempt(lambda: _flag(environ, "OML_DEBUG"), False),
+        embedded_database=not url,
+    )
+    if found.debug and stage is Stage.PRODUCTION:
+        problems.append("OML_DEBUG shows internals to everybody; unset it in production")
+    if problems:
+        lines = "\n".join(f"  - {problem}" for problem in problems)
+        raise ImproperlyConfigured(f"OML cannot start, the environment needs attention:\n{lines}")
+    return found
+
+
+def database_from_url(url: str) -> dict[str, Any]:
+    """Django's DATABASES entry for a ``postgresql://`` URL; ``?host=/folder`` means a unix socket.
+
+    Raises:
+        ValueError: not a Postgres URL, or no database name. The URL itself is not in the message.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ValueError("DATABASE_URL is not a URL (is a special character in the password unescaped?)") from None
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise ValueError("DATABASE_URL must start with postgresql://")
+    name = unquote(parts.path.lstrip("/"))
+    if not name:
+        raise ValueError("DATABASE_URL names no database: postgresql://user:password@host:5432/NAME")
+    options = dict(parse_qsl(parts.query))
+    host = options.pop("host", "") or unquote(parts.hostname or "")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": name,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": host,
+        "PORT": str(port or ""),
+        "OPTIONS": options,
+        # Persistent, checked before reuse: a database restart costs one reconnect, not one failed request.
+        "CONN_MAX_AGE": 300,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+def _broker(url: str, database_url: str) -> tuple[str, dict[str, Any]]:
+    """Celery's broker URL and transport options (measured values: docs/adr/0002)."""
+    scheme = url.partition("://")[0]
+    if scheme == "pgmq":
+        own = url[len("pgmq://") :]
+        dsn = f"postgresql://{own}" if own else database_url.replace("postgres://", "postgresql://", 1)
+        return "pgmq://", {
+            "conn_string": dsn,
+            "init_extension": False,
+            "visibility_timeout": 600,
+            "wait_time_seconds": 0,
+            "use_notify": True,
+            "polling_interval": 1,
+            "pool_timeout": 3,
+        }
+    if scheme in ("redis", "rediss"):
+        return url, {
+            "visibility_timeout": 600,
+            "unacked_restore_interval": 5,
+            "unacked_restore_throttle": 1,
+            "socket_connect_timeout": 2,
+            "socket_timeout": 5,
+        }
+    if scheme == "memory":
+        return url, {}
+    raise ValueError("CELERY_BROKER_URL must start with redis://, rediss:// or pgmq://")
+
+
+def _stage(environ: Mapping[str, str]) -> Stage:
+    word = environ.get("OML_ENV") or Stage.DEV.value
+    try:
+        return Stage(word)
+    except ValueError:
+        raise ValueError(f"OML_ENV is one of {', '.join(Stage)}") from None
+
+
+def _number(environ: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:
+    word = environ.get(name) or str(default)
+    if not word.isascii() or not word.isdigit() or not low <= int(word) <= high:
+        raise ValueError(f"{name} must be a whole number from {low} to {high}")
+    return int(word)
+
+
+def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
+    word = environ.get(name) or choices[0]
+    if word not in choices:
+        raise ValueError(f"{name} is one of {', '.join(choices)}")
+    return word
+
+
+def _flag(environ: Mapping[str, str], name: str) -> bool:
+    word = (environ.get(name) or "0").lower()
+    if word not in ("0", "1", "true", "false"):
+        raise ValueError(f"{name} is 1 or 0")
+    return word in ("1", "true")
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _origins(environ: Mapping[str, str]) -> list[str]:
+    origins = _words(environ.get("OML_CSRF_TRUSTED_ORIGINS", ""))
+    if any(not origin.startswith(("https://", "http://")) for origin in origins):
+        raise ValueError("OML_CSRF_TRUSTED_ORIGINS are origins such as https://oml.example.org")
+    return origins

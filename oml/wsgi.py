@@ -1,0 +1,11 @@
+"""The web process: composition only. WSGI and threads, not ASGI: docs/adr/0003."""
+
+from __future__ import annotations
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "oml.settings")
+
+application = get_wsgi_application()
