@@ -48,14 +48,19 @@ def ensure(requirements: Path, venv: Path, *, upgrade_from: tuple[Path, ...] = (
     Errors: SystemExit with a readable sentence; subprocess.CalledProcessError from pip.
     """
     if sys.version_info < OLDEST:
-        raise SystemExit(f"OML needs Python {OLDEST[0]}.{OLDEST[1]} or newer; this is {sys.version.split()[0]}.")
+        raise SystemExit(
+            f"OML needs Python {OLDEST[0]}.{OLDEST[1]} or newer; this is {sys.version.split()[0]}."
+        )
     with open(venv.parent / f"{venv.name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if any(is_installed(candidate, venv) for candidate in (requirements, *upgrade_from)):
             return False
         if not _starts(venv):
             _make(venv)
-        print(f"installing {requirements.name} into {venv.name} (once; later starts need no network)", flush=True)
+        print(
+            f"installing {requirements.name} into {venv.name} (once; later starts need no network)",
+            flush=True,
+        )
         subprocess.run(
             [_python(venv), "-m", "pip", "install", "--quiet", "--quiet", "--disable-pip-version-check"]
             + ["--no-deps", "--require-hashes", "--requirement", str(requirements)],
@@ -105,7 +110,9 @@ def main(argv: list[str] | None = None) -> int:
         else:
             ensure(runtime, venv, upgrade_from=(dev,))
     except subprocess.CalledProcessError as failed:
-        print(f"pip failed (exit code {failed.returncode}); nothing was stamped, run it again.", file=sys.stderr)
+        print(
+            f"pip failed (exit code {failed.returncode}); nothing was stamped, run it again.", file=sys.stderr
+        )
         return 1
     return 0
 

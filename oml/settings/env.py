@@ -85,7 +85,9 @@ def read(environ: Mapping[str, str], *, root: Path) -> Environment:
     if stage is Stage.PRODUCTION and not hosts:
         problems.append("OML_ALLOWED_HOSTS is not set: the host names users type, separated by commas")
     if stage is Stage.PRODUCTION and "*" in hosts:
-        problems.append("OML_ALLOWED_HOSTS must name hosts in production; * lets anybody forge the Host header")
+        problems.append(
+            "OML_ALLOWED_HOSTS must name hosts in production; * lets anybody forge the Host header"
+        )
     found = Environment(
         stage=stage,
         home=home,
@@ -119,7 +121,9 @@ def database_from_url(url: str) -> dict[str, Any]:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise ValueError("DATABASE_URL is not a URL (is a special character in the password unescaped?)") from None
+        raise ValueError(
+            "DATABASE_URL is not a URL (is a special character in the password unescaped?)"
+        ) from None
     if parts.scheme not in ("postgres", "postgresql"):
         raise ValueError("DATABASE_URL must start with postgresql://")
     name = unquote(parts.path.lstrip("/"))
