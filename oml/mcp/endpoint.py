@@ -1,0 +1,131 @@
+"""The Django view behind every MCP mount: the checks that belong to HTTP, in one fixed order.
+
+Host, Origin, method, key, content type, size, then the message. The method comes before the key, so that the
+GET with which many clients open is a quiet 405 and never starts an OAuth dance; the key comes before the
+body, so that nobody without one has anything parsed. What must never happen here: a session id, a stream, a
+redirect, a body on a 202, an answer that is not JSON.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.views.decorators.csrf import csrf_exempt
+
+from oml.core.errors import (
+    Forbidden,
+    MethodNotAllowed,
+    OmlError,
+    SizeExceeded,
+    Unavailable,
+    UnsupportedMedia,
+    Validation,
+)
+from oml.mcp.errors import RpcError, parse_error, refusal_as_rpc_error, whereabouts
+from oml.mcp.protocol import Reply, answer
+from oml.mcp.tools import Mount
+from oml.mcp.wire import read_message, write_message
+
+log = logging.getLogger("oml.mcp")
+
+
+def view_of(mount: Mount) -> Callable[[HttpRequest], HttpResponse]:
+    """The view that serves one mount. Keys are not ambient, so there is no CSRF to guard against."""
+
+    @csrf_exempt
+    def mcp_endpoint(request: HttpRequest) -> HttpResponse:
+        try:
+            return _response(_serve(mount, request))
+        except RpcError as error:
+            return _response(_rpc_failure(error))
+        except OmlError as refused:
+            refusal = refused
+        except Exception as failure:  # the outermost net: its text may quote the request, so it stays here
+            log.error("%s failed: %s", mount.path, whereabouts(failure))
+            refusal = Unavailable()
+        body = {"jsonrpc": "2.0", "error": refusal_as_rpc_error(refusal)}
+        return _response(Reply(refusal.status, body, refusal.headers()))
+
+    return mcp_endpoint
+
+
+def _serve(mount: Mount, request: HttpRequest) -> Reply:
+    """The order of a request (design page mcp)."""
+    host = _require_host(request)
+    _require_origin(request, host)
+    if request.method != "POST":
+        raise MethodNotAllowed("the MCP endpoint answers POST only; it opens no stream", allow=("POST",))
+    actor = mount.authenticate(request.headers.get("Authorization"))
+    if request.content_type != "application/json":
+        raise UnsupportedMedia("send the JSON-RPC message as application/json")
+    message = read_message(_read_body(request, mount.max_body_bytes))
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    return answer(mount, actor, message, headers)
+
+
+def _require_host(request: HttpRequest) -> str:
+    try:
+        return request.get_host()
+    except DisallowedHost:
+        raise Validation("this host name is not served here", param="Host") from None
+
+
+def _require_origin(request: HttpRequest, host: str) -> None:
+    """Refuse foreign web pages (DNS rebinding): an Origin must be this host or be configured.
+
+    Agents send none. The scheme is not compared, since TLS may end at a proxy, and the host was checked
+    before.
+    """
+    origin = request.headers.get("Origin")
+    if origin is None or origin in settings.OML_ALLOWED_ORIGINS:
+        return
+    try:
+        place = urlsplit(origin)
+    except ValueError:
+        place = urlsplit("")
+    if place.scheme in ("http", "https") and place.netloc.lower() == host.lower():
+        return
+    raise Forbidden(
+        "this Origin may not call the MCP endpoint", rule="only configured web origins may call (MCP)"
+    )
+
+
+def _read_body(request: HttpRequest, limit: int) -> bytes:
+    too_large = SizeExceeded(f"the body exceeds {limit} bytes")
+    try:
+        if int(request.headers.get("Content-Length") or 0) > limit:
+            raise too_large
+        body = request.read(limit + 1)
+    except (ValueError, UnreadablePostError):
+        raise parse_error("the body could not be read") from None
+    if len(body) > limit:
+        raise too_large
+    return body
+
+
+def _rpc_failure(error: RpcError) -> Reply:
+    """A message so malformed that no era could be told; the id is echoed when it was usable."""
+    body: dict[str, object] = {"jsonrpc": "2.0"}
+    if error.request_id is not None:
+        body["id"] = error.request_id
+    return Reply(error.status or 400, body | {"error": error.as_dict()})
+
+
+def _response(reply: Reply) -> HttpResponse:
+    if reply.body is None:
+        response = HttpResponse(status=reply.status)
+        # Some clients wait for an event stream, or choke on an empty JSON text, when a 202 names a type.
+        del response["Content-Type"]
+    else:
+        response = HttpResponse(
+            write_message(reply.body), status=reply.status, content_type="application/json"
+        )
+    for name, value in reply.headers.items():
+        response[name] = value
+    response["Cache-Control"] = "no-store"
+    return response

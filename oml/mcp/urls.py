@@ -1,0 +1,21 @@
+"""Where the MCP face is mounted. No redirect may ever hit these paths: it would lose the body or the key."""
+
+from __future__ import annotations
+
+from django.urls import re_path
+
+from oml.mcp.catalog import AGENTS
+from oml.mcp.discovery import no_oauth
+from oml.mcp.endpoint import view_of
+
+MOUNTS = (AGENTS,)
+
+urlpatterns = [
+    *(re_path(rf"^{mount.path}/?$", view_of(mount), name=mount.path) for mount in MOUNTS),
+    re_path(
+        r"^(?:.+/)?\.well-known/"
+        r"(?:oauth-protected-resource|oauth-authorization-server|openid-configuration)(?:/.*)?$",
+        no_oauth,
+    ),
+    re_path(r"^register/?$", no_oauth),
+]
