@@ -45,14 +45,17 @@ def set_nudge(function: Callable[[], None]) -> None:
     _nudge = function
 
 
-def enqueue(name: str, **args: str) -> None:
+def enqueue(name: str, *, delay: timedelta = timedelta(0), **args: str) -> None:
     """Write a task row in the running transaction and nudge a worker after commit.
 
     Args:
         name: a registered handler's name.
+        delay: how long to wait before the task is due; the sweep finds it then.
         args: ids only; never text.
     """
-    OutboxTask.objects.create(name=name, args=args)
+    OutboxTask.objects.create(name=name, args=args, available_at=now() + delay)
+    if delay:
+        return
     transaction.on_commit(_send_nudge, robust=True)
 
 

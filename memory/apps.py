@@ -1,0 +1,11 @@
+from django.apps import AppConfig
+
+
+class MemoryConfig(AppConfig):
+    name = "memory"
+    verbose_name = "Memory"
+
+    def ready(self) -> None:
+        # Registration: errors, events, outbox handlers and the ladder's checks exist once the app is up.
+        from memory import tasks  # noqa: F401
+        from memory.claims import errors, events, ladder_checks  # noqa: F401

@@ -1,0 +1,63 @@
+"""Refusals of claims."""
+
+from __future__ import annotations
+
+from oml.core.errors import OmlError
+from workareas.errors import AccessNotFound
+
+
+class LineageRequired(OmlError):
+    code = "submission.lineage_required"
+    status = 422
+    rule = "learn declares the lineage that produced the conclusion (R2)"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "derives_from is empty or omitted; use oml_remember with kind: derived_fact for a conclusion without "
+            "nameable lineage",
+            param="derives_from",
+        )
+
+
+class ClaimKeyConflict(OmlError):
+    code = "submission.claim_key_conflict"
+    status = 409
+    rule = "a claim_key is unique per workarea over non-erased claims"
+
+    def __init__(self, claim_key: str) -> None:
+        super().__init__(f"claim_key {claim_key} is taken in this workarea; choose another", param="claim_key")
+
+
+class UploadNotFound(OmlError):
+    code = "upload.not_found"
+    status = 404
+    rule = "attachments name completed upload sessions of the submitting key (D3)"
+
+    def __init__(self, position: int) -> None:
+        super().__init__(
+            f"attachments[{position}] names no upload session of this key",
+            param=f"attachments[{position}].upload_session",
+        )
+
+
+class LineageNotFound(AccessNotFound):
+    rule = "lineage targets must be readable by the submitting key (fail closed)"
+
+    def __init__(self, position: int) -> None:
+        super().__init__(
+            f"derives_from[{position}] names no artifact readable by this key", param=f"derives_from[{position}]"
+        )
+
+
+class EvidenceNotFound(AccessNotFound):
+    rule = "cited records must be readable by the submitting key (fail closed)"
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"evidence[{position}] names no record readable by this key", param=f"evidence[{position}]")
+
+
+class SimulationNotFound(AccessNotFound):
+    rule = "a simulation is open to the keys of its audience alone (D10)"
+
+    def __init__(self, simulation: str) -> None:
+        super().__init__(f"no simulation {simulation} for this key", param="simulation_id")

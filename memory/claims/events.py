@@ -1,0 +1,71 @@
+"""Events of claims. ``content_commitment`` is an HMAC under a salt kept with the text (design: integrity)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from oml.journal.registry import Event, event
+
+_CLAIM = ("artifact_id", "claim_key", "version")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimEvent(Event):
+    artifact_id: str
+    claim_key: str
+    version: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submitted(ClaimEvent):
+    kind: str
+    content_commitment: str
+    envelope_keyid: str
+    derives_from: tuple[str, ...]
+    policy_version: int
+
+
+@event("submission.remember", subject=_CLAIM)
+@dataclass(frozen=True, kw_only=True)
+class Remembered(Submitted):
+    pass
+
+
+@event("submission.learn", subject=_CLAIM)
+@dataclass(frozen=True, kw_only=True)
+class Learned(Submitted):
+    pass
+
+
+@event("admission.scanned", subject=_CLAIM)
+@dataclass(frozen=True, kw_only=True)
+class Scanned(ClaimEvent):
+    """``outcomes`` are ``scanner@version=outcome``."""
+
+    outcomes: tuple[str, ...]
+
+
+@event("lifecycle.promote", subject=_CLAIM, tail=True)
+@dataclass(frozen=True, kw_only=True)
+class Promoted(ClaimEvent):
+    kind: str
+    self_signed: bool
+    closure_size: int
+
+
+@event("lifecycle.reject", subject=_CLAIM)
+@dataclass(frozen=True, kw_only=True)
+class Rejected(ClaimEvent):
+    cause: str
+
+
+@event("lifecycle.expire", subject=_CLAIM)
+@dataclass(frozen=True, kw_only=True)
+class Expired(ClaimEvent):
+    pass
+
+
+@event("lifecycle.demote", subject=_CLAIM, tail=True)
+@dataclass(frozen=True, kw_only=True)
+class Demoted(ClaimEvent):
+    cause: str

@@ -1,0 +1,76 @@
+"""The events tail (seed: oml_events_tail): a poll of the journal from a client-held sequence, as far as readable.
+
+``submission.*``, ``review.*`` and ``admission.*`` never appear: the tail cannot be used to watch the review queue
+from outside (R3). Gaps are normal: they are the events this key may not see.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oml.core.actor import Actor
+from oml.core.clock import rfc3339_seconds
+from oml.core.errors import CeilingExceeded, Validation
+from oml.journal.selectors import Entry, head_seq, tail_page, tail_rows
+from workareas import access
+from workareas.models import Workarea
+from workareas.verbs import Capability, Verb
+
+MAX_LIMIT = 500
+
+
+def events_tail(
+    actor: Actor, *, scope: str, after_seq: int | None, limit: int = 50
+) -> tuple[dict[str, Any], Workarea]:
+    """The next page of readable events, ascending, and where the tenant's journal stands.
+
+    Args:
+        actor: a key with reader access on the scope.
+        scope: workarea id or path; its subtree is tailed.
+        after_seq: the last sequence the client processed; None starts at the newest events.
+        limit: events per page, 1 to 500.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        Validation: ``request.validation``; after_seq negative or beyond the head, limit below 1.
+        CeilingExceeded: ``limit.ceiling``; limit above 500.
+    """
+    known = access.load(actor)
+    node = access.require_node(known.decide(Verb.READ, access.find(actor, scope), scope))
+    if limit < 1:
+        raise Validation("limit is at least 1", param="limit")
+    if limit > MAX_LIMIT:
+        raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
+    # The head is read first: an event committed in between shows up in this page or in the next, never in none.
+    head = head_seq(actor.tenant_id)
+    if after_seq is not None and not 0 <= after_seq <= head:
+        raise Validation(f"after_seq is a sequence number from 0 to the journal's head {head}", param="after_seq")
+    inside = Workarea.objects.filter(
+        access.Scope((node.path,), ()).predicate(),
+        known.scope(Capability.READER).predicate(),
+        tenant_id=actor.tenant_id,
+    )
+    rows = tail_rows(actor.tenant_id).filter(
+        workarea_id__in=inside.values("pk"), simulation_id__isnull=True, seq__lte=head
+    )
+    events = [_event(entry) for entry in tail_page(rows, after_seq=after_seq, limit=limit)]
+    return {"events": events, "head_seq": head, "idle": not events}, node
+
+
+def _event(entry: Entry) -> dict[str, Any]:
+    event = {
+        "seq": entry.seq,
+        "event_type": entry.event_type,
+        "at": rfc3339_seconds(entry.at),
+        "subject": _subject(entry),
+    }
+    if entry.workarea_id is not None:
+        event["workarea"] = entry.workarea_id
+    return event
+
+
+def _subject(entry: Entry) -> dict[str, Any]:
+    subject: dict[str, Any] = entry.record["subject"]
+    if "workarea" in subject:
+        return {"workarea_id": subject["workarea"]}
+    return subject

@@ -1,0 +1,23 @@
+"""Celery's and the outbox's side of memory: each task calls one action."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import shared_task
+
+from memory.claims.actions.end import expire_held
+from memory.claims.actions.scan import SCAN_TASK, scan_artifacts
+from oml.jobs.outbox import handler
+
+
+@handler(SCAN_TASK)
+def scan(batch: list[dict[str, Any]]) -> None:
+    """Scan and index a batch of submissions."""
+    scan_artifacts([task["artifact_id"] for task in batch])
+
+
+@shared_task(name="memory.expire_held", ignore_result=True)
+def expire() -> None:
+    """Reject held items that nobody reviewed in time."""
+    expire_held()
