@@ -26,7 +26,7 @@ from oml.core.errors import (
     UnsupportedMedia,
     Validation,
 )
-from oml.mcp.errors import RpcError, parse_error, refusal_as_rpc_error, whereabouts
+from oml.mcp.errors import RpcError, parse_error, refusal_as_rpc_error, whereabouts, without_id
 from oml.mcp.protocol import Reply, answer
 from oml.mcp.tools import Mount
 from oml.mcp.wire import read_message, write_message
@@ -48,7 +48,7 @@ def view_of(mount: Mount) -> Callable[[HttpRequest], HttpResponse]:
         except Exception as failure:  # the outermost net: its text may quote the request, so it stays here
             log.error("%s failed: %s", mount.path, whereabouts(failure))
             refusal = Unavailable()
-        body = {"jsonrpc": "2.0", "error": refusal_as_rpc_error(refusal)}
+        body = without_id(refusal_as_rpc_error(refusal))
         return _response(Reply(refusal.status, body, refusal.headers()))
 
     return mcp_endpoint
@@ -63,7 +63,7 @@ def _serve(mount: Mount, request: HttpRequest) -> Reply:
     actor = mount.authenticate(request.headers.get("Authorization"))
     if request.content_type != "application/json":
         raise UnsupportedMedia("send the JSON-RPC message as application/json")
-    message = read_message(_read_body(request, mount.max_body_bytes))
+    message = read_message(_read_body(request))
     headers = {name.lower(): value for name, value in request.headers.items()}
     return answer(mount, actor, message, headers)
 
@@ -82,7 +82,7 @@ def _require_origin(request: HttpRequest, host: str) -> None:
     before.
     """
     origin = request.headers.get("Origin")
-    if origin is None or origin in settings.OML_ALLOWED_ORIGINS:
+    if origin is None or origin in settings.CSRF_TRUSTED_ORIGINS:
         return
     try:
         place = urlsplit(origin)
@@ -95,7 +95,9 @@ def _require_origin(request: HttpRequest, host: str) -> None:
     )
 
 
-def _read_body(request: HttpRequest, limit: int) -> bytes:
+def _read_body(request: HttpRequest) -> bytes:
+    """The body, up to the limit that holds for ``/v1`` too."""
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     too_large = SizeExceeded(f"the body exceeds {limit} bytes")
     try:
         if int(request.headers.get("Content-Length") or 0) > limit:
@@ -110,10 +112,10 @@ def _read_body(request: HttpRequest, limit: int) -> bytes:
 
 def _rpc_failure(error: RpcError) -> Reply:
     """A message so malformed that no era could be told; the id is echoed when it was usable."""
-    body: dict[str, object] = {"jsonrpc": "2.0"}
+    body = without_id(error.as_dict())
     if error.request_id is not None:
         body["id"] = error.request_id
-    return Reply(error.status or 400, body | {"error": error.as_dict()})
+    return Reply(error.status or 400, body)
 
 
 def _response(reply: Reply) -> HttpResponse:

@@ -2,8 +2,8 @@
 
 Two families, never mixed: a *protocol* error (:class:`RpcError`) says that the message itself cannot be
 served; a *refusal* (``OmlError``) is the product's own answer and travels as a tool result, or, before a
-message was read, as an id-less JSON-RPC error whose code is the HTTP status. What must never happen here: the
-text of an unexpected exception, or anything the caller sent as content, in an answer or in a log line.
+message was read, as a JSON-RPC error without an id whose code is the HTTP status. What must never happen
+here: the text of an unexpected exception, or anything the caller sent as content, in an answer or a log line.
 """
 
 from __future__ import annotations
@@ -100,6 +100,15 @@ def refusal_as_rpc_error(refusal: OmlError) -> dict[str, Any]:
         "message": f"{refusal.code}: {refusal.message}",
         "data": refusal.as_dict(),
     }
+
+
+def without_id(error: dict[str, Any]) -> dict[str, Any]:
+    """An answer to no request in particular.
+
+    JSON-RPC spells the missing id as null; the Python client shows the error only in that spelling, and no
+    client minds it.
+    """
+    return {"jsonrpc": "2.0", "id": None, "error": error}
 
 
 def whereabouts(failure: BaseException) -> str:

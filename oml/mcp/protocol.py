@@ -30,7 +30,7 @@ from mcp_types.version import (
 from pydantic import ValidationError
 
 from oml import __version__
-from oml.mcp.errors import RpcError, invalid_params, unknown_method, unknown_tool
+from oml.mcp.errors import RpcError, invalid_params, unknown_method, unknown_tool, without_id
 from oml.mcp.tools import Mount, call_tool
 from oml.mcp.wire import Message
 
@@ -97,7 +97,7 @@ def _acknowledge(version_header: str | None) -> Reply:
     """202 without a body; a notification is never executed, whatever method it names."""
     if version_header is None or version_header in KNOWN_PROTOCOL_VERSIONS:
         return Reply(202, None)
-    return Reply(400, {"jsonrpc": "2.0", "error": _unsupported_version(version_header).as_dict()})
+    return Reply(400, without_id(_unsupported_version(version_header).as_dict()))
 
 
 def _unsupported_version(requested: str) -> RpcError:

@@ -78,7 +78,6 @@ class Mount:
         instructions: guidance that clients may put before a model.
         authenticate: resolves the ``Authorization`` header, raising ``OmlError`` when it resolves to nobody.
         tools: the catalog for whoever was authenticated, in listing order.
-        max_body_bytes: larger POSTs are refused with ``limit.size``.
     """
 
     name: str
@@ -87,8 +86,6 @@ class Mount:
     instructions: str
     authenticate: Callable[[str | None], Any]
     tools: Callable[[Any], Sequence[Tool]]
-    # The largest text (32,768 characters) is under 400 KB in its most wasteful JSON spelling.
-    max_body_bytes: int = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ INITIALIZE = {
 
 
 def http_refusal(exchange, status: int, code: str) -> dict:
-    """An id-less JSON-RPC error whose code is the HTTP status and whose data is the typed error."""
+    """A JSON-RPC error without an id whose code is the HTTP status and whose data is the typed error."""
     assert exchange.status == status
     assert exchange.header("Content-Type") == "application/json"
-    assert "id" not in exchange.json
+    assert exchange.json["id"] is None
     assert exchange.json["jsonrpc"] == "2.0"
     assert exchange.error["code"] == status
     typed = exchange.error["data"]["error"]
@@ -82,14 +82,17 @@ def test_endpoint__json_content_type_in_any_spelling__is_served(content_type):
 
 def test_endpoint__body_over_the_limit__is_413_and_reaches_no_tool():
     recorder = Recorder()
-    large = rpc("tools/call", {"name": "lab_echo", "arguments": {"text": "x" * 1_100_000}})
-    http_refusal(lab_caller(recorder).post(large), 413, "limit.size")
+    large = rpc("tools/call", {"name": "lab_echo", "arguments": {"text": "x" * 1000}})
+    with override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=1000):
+        http_refusal(lab_caller(recorder).post(large), 413, "limit.size")
     assert not recorder.calls
 
 
 def test_endpoint__largest_text_in_its_most_wasteful_spelling__passes_the_size_check():
     recorder = Recorder()
-    exchange = lab_caller(recorder).call("lab_echo", {"text": "\U0001f600" * 32_768})
+    exchange = lab_caller(recorder).call(
+        "lab_echo", {"text": "\U0001f600" * 32_768}
+    )  # 12 bytes each, escaped
     assert exchange.status == 200
     assert len(recorder.calls[0]["text"]) == 32_768
 
@@ -106,7 +109,7 @@ def test_endpoint__foreign_origin__is_403_even_with_a_key(origin):
 def test_endpoint__own_or_configured_origin__is_served():
     assert lab_caller().send(PING, headers={"Origin": "http://testserver"}).status == 200
     assert lab_caller().send(PING, headers={"Origin": "https://testserver"}).status == 200
-    with override_settings(OML_ALLOWED_ORIGINS=["https://console.example"]):
+    with override_settings(CSRF_TRUSTED_ORIGINS=["https://console.example"]):
         assert lab_caller().send(PING, headers={"Origin": "https://console.example"}).status == 200
 
 
