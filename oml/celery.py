@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 
+from typing import Any
+
 from celery import Celery
+from celery.signals import worker_ready
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "oml.settings")
 
@@ -16,3 +19,9 @@ app.autodiscover_tasks()
 def nudge() -> None:
     """Tell a worker that the outbox has work. May fail or get lost: the sweep is the guarantee."""
     app.send_task("oml.jobs.drain")
+
+
+@worker_ready.connect
+def first_heartbeat(**_: Any) -> None:
+    """A worker says that it lives when it does, not ten seconds later with beat's first tick."""
+    app.send_task("oml.jobs.heartbeat")

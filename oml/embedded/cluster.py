@@ -8,10 +8,10 @@ off outside tests, a TCP port opened, a server stopped that belongs to another h
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import stat
 import subprocess
@@ -30,6 +30,7 @@ from oml.embedded.places import DATABASE, LONGEST_SOCKET_FOLDER, USER, Places
 
 # The lock file of a killed server blocks the next start until the dead process is reaped: about 2 s.
 START_RETRY_SECONDS = 15.0
+RECOVERY_SECONDS = 120.0
 SHARED = Path("/var/lib/oml")
 
 
@@ -62,54 +63,35 @@ class Cluster:
         return self._binaries
 
     def ensure_started(self) -> str:
-        """Makes the cluster when there is none, starts it when it does not answer; safe to call at once twice.
+        """Makes the cluster when there is none and starts it when it does not answer; two at once are safe.
 
         Returns: the URL of the product's database.
         Errors: PostgresFailed, binaries.NoPostgres.
         """
-        self._make_folders()
+        self.make_folders()
         with self._locked():
             self._settle()
             if not (self.places.data / "PG_VERSION").exists():
                 self._initialise()
             if not self.is_ready():
                 self._start()
-            self._create_database()
+            self.create_database()
         return self.places.database_url()
 
     def is_ready(self) -> bool:
         """Asks the server itself; a process id in a file proves nothing after a kill -9."""
         if not self.places.sockets.exists():
             return False
-        command = [
-            self.binaries["pg_isready"],
-            "-q",
-            "-t",
-            "3",
-            "-h",
-            str(self.places.sockets),
-            "-d",
-            "postgres",
-        ]
-        return self._run(command).returncode == 0
+        where = ("-h", str(self.places.sockets), "-d", "postgres")
+        return self._run("pg_isready", "-q", "-t", "3", *where).returncode == 0
 
     def stop(self) -> bool:
         """Ends the server of this home; returns False when none was running. Errors: PostgresFailed."""
         if self.postmaster() is None:
             return False
         for mode in ("fast", "immediate"):
-            command = [
-                self.binaries["pg_ctl"],
-                "stop",
-                "-D",
-                str(self.places.data),
-                "-w",
-                "-m",
-                mode,
-                "-t",
-                "30",
-            ]
-            if self._run(command).returncode == 0 or self.postmaster() is None:
+            words = ("stop", "-D", str(self.places.data), "-w", "-t", "30", "-m", mode)
+            if self._run("pg_ctl", *words).returncode == 0 or self.postmaster() is None:
                 return True
         raise PostgresFailed(f"Postgres would not stop{self._last_words()}")
 
@@ -127,24 +109,18 @@ class Cluster:
 
     def foreground_command(self) -> list[str]:
         """How to run the server as a child, for throw-away clusters; ``ensure_initialised`` comes first."""
-        return [self.binaries["postgres"], "-D", str(self.places.data)]
+        return [self.binaries["postgres"], "-D", str(self.places.data), *self._options()]
 
     def ensure_initialised(self) -> None:
         """The folders and the cluster, not started."""
-        self._make_folders()
+        self.make_folders()
         with self._locked():
             self._settle()
             if not (self.places.data / "PG_VERSION").exists():
                 self._initialise()
-            self._configure()
 
-    def create_database(self) -> None:
-        """The product's database, when it is not there yet."""
-        self._create_database()
-
-    # -- the parts, in the order in which they run
-
-    def _make_folders(self) -> None:
+    def make_folders(self) -> None:
+        """The home and the folders of locks and logs; modes are set only on what this makes."""
         home = self.places.home
         if not home.exists():
             home.mkdir(parents=True, exist_ok=True)
@@ -164,11 +140,12 @@ class Cluster:
         if not self.places.postgres_pointer.exists():
             postgres = self.places.home / "postgres"
             if not self.account.can_enter(self.places.home):
-                postgres = SHARED / hashlib.sha256(str(self.places.home).encode()).hexdigest()[:16]
+                # A new name each time: a home that was deleted and made again must not meet its old data.
                 SHARED.mkdir(mode=0o711, exist_ok=True)
+                postgres = Path(tempfile.mkdtemp(prefix="home-", dir=SHARED))
             sockets = postgres / "socket"
             if len(os.fsencode(sockets)) > LONGEST_SOCKET_FOLDER:
-                sockets = Path(tempfile.mkdtemp(prefix="oml-", dir="/tmp"))  # noqa: S108  short on purpose
+                sockets = Path(tempfile.mkdtemp(prefix="oml-", dir="/tmp"))  # short on purpose
             pointer = self.places.postgres_pointer
             scratch = pointer.with_suffix(".new")
             scratch.write_text(json.dumps({"postgres": str(postgres), "sockets": str(sockets)}) + "\n")
@@ -188,29 +165,21 @@ class Cluster:
         scratch = self.places.postgres / "data.new"
         if scratch.exists():
             shutil.rmtree(scratch)  # left by a start that was killed; never a whole cluster
-        version = re.search(r"\) (\d+)", self._run([self.binaries["postgres"], "--version"]).stdout)
-        # The built-in provider sorts the same on every machine and for ever; before 17 there is only libc's C.
+        version = re.search(r"\) (\d+)", self._run("postgres", "--version").stdout)
+        # The built-in provider sorts the same on every machine and for ever; before 17 there is only "C".
         builtin = version is not None and int(version.group(1)) >= 17
         locale = ["--locale-provider=builtin", "--locale=C.UTF-8"] if builtin else ["--no-locale"]
-        command = [
-            self.binaries["initdb"],
-            "-D",
-            str(scratch),
-            "-U",
-            USER,
-            "--encoding=UTF8",
-            "--auth-local=trust",
-        ]
-        made = self._run([*command, "--auth-host=reject", "--no-instructions", *locale])
+        # Trust, because the socket lies in a folder that only its owner (and root) can enter.
+        access = ("-U", USER, "--auth-local=trust", "--auth-host=reject")
+        made = self._run(
+            "initdb", "-D", str(scratch), "--encoding=UTF8", "--no-instructions", *access, *locale
+        )
         if made.returncode != 0:
             raise PostgresFailed(f"initdb failed: {made.stderr.strip()}")
-        with open(scratch / "postgresql.conf", "a") as configuration:
-            configuration.write(
-                "\n# Written by the launcher at every start.\ninclude_if_exists = 'oml.conf'\n"
-            )
         os.rename(scratch, self.places.data)
 
-    def _configure(self) -> None:
+    def _options(self) -> list[str]:
+        """Server settings as arguments: root writes no file into a folder that another user owns."""
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.places.sockets),
@@ -227,31 +196,21 @@ class Cluster:
         }
         if not self.durable:
             settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-        lines = [f"{name} = '{value.replace(chr(39), chr(39) * 2)}'" for name, value in settings.items()]
-        (self.places.data / "oml.conf").write_text("\n".join(lines) + "\n")
-        if self.account.uid is not None and self.account.gid is not None:
-            os.chown(self.places.data / "oml.conf", self.account.uid, self.account.gid)
+        return [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
 
     def _start(self) -> None:
-        self._configure()
-        log = self.places.postgres / "server.log"
-        command = [
-            self.binaries["pg_ctl"],
-            "start",
-            "-D",
-            str(self.places.data),
-            "-l",
-            str(log),
-            "-w",
-            "-t",
-            "60",
-        ]
+        log = str(self.places.postgres / "server.log")
+        words = ["start", "-D", str(self.places.data), "-l", log, "-w", "-t", "60"]
+        words += ["-o", shlex.join(self._options())]
         deadline = time.monotonic() + START_RETRY_SECONDS
         while True:
             self._forget_reused_process_id()
+            if self.postmaster() is not None:
+                self._await_recovery()
+                return
             # pg_ctl's own output must not be a pipe: the server would hold its other end open.
             started = subprocess.run(
-                command,
+                [self.binaries["pg_ctl"], *words],
                 cwd="/",
                 env=clean_environment(),
                 stdin=subprocess.DEVNULL,
@@ -266,6 +225,14 @@ class Cluster:
                 raise PostgresFailed(f"Postgres would not start{self._last_words()}")
             time.sleep(0.25)
 
+    def _await_recovery(self) -> None:
+        """Somebody else's start is still replaying the log: a second one would only be refused."""
+        deadline = time.monotonic() + RECOVERY_SECONDS
+        while not self.is_ready():
+            if self.postmaster() is None or time.monotonic() > deadline:
+                raise PostgresFailed(f"Postgres does not answer{self._last_words()}")
+            time.sleep(0.25)
+
     def _forget_reused_process_id(self) -> None:
         """After a reboot the number in a killed server's file may belong to a newer, unrelated process."""
         file = self.places.data / "postmaster.pid"
@@ -274,15 +241,16 @@ class Cluster:
             if not process.name().startswith("postgres") and process.create_time() > file.stat().st_mtime + 1:
                 file.unlink()
 
-    def _create_database(self) -> None:
+    def create_database(self) -> None:
+        """The product's database, when it is not there yet."""
         with psycopg.connect(self.places.database_url("postgres"), autocommit=True) as connection:
             exists = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
             if exists is None:
                 connection.execute(f'CREATE DATABASE "{DATABASE}"')
 
-    def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+    def _run(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command,
+            [self.binaries[program], *words],
             cwd="/",
             env=clean_environment(),
             stdin=subprocess.DEVNULL,

@@ -21,6 +21,15 @@ import sys
 from pathlib import Path
 
 OLDEST = (3, 11)
+# The file is complete and hashed, so nothing may be resolved, guessed or asked.
+_PIP_INSTALL = (
+    "install",
+    "-qq",
+    "--disable-pip-version-check",
+    "--no-input",
+    "--no-deps",
+    "--require-hashes",
+)
 
 
 def fingerprint(requirements: Path, venv: Path) -> str:
@@ -62,11 +71,8 @@ def ensure(requirements: Path, venv: Path, *, upgrade_from: tuple[Path, ...] = (
             flush=True,
         )
         subprocess.run(
-            [_python(venv), "-m", "pip", "install", "--quiet", "--quiet", "--disable-pip-version-check"]
-            + ["--no-deps", "--require-hashes", "--requirement", str(requirements)],
+            [_python(venv), "-m", "pip", *_PIP_INSTALL, "--requirement", str(requirements)],
             check=True,
-            # A pip setting of the machine may add flags that contradict --require-hashes.
-            env={**os.environ, "PIP_NO_INPUT": "1"},
         )
         _stamp(requirements, venv).write_text(fingerprint(requirements, venv) + "\n")
         return True
@@ -111,7 +117,7 @@ def main(argv: list[str] | None = None) -> int:
             ensure(runtime, venv, upgrade_from=(dev,))
     except subprocess.CalledProcessError as failed:
         print(
-            f"pip failed (exit code {failed.returncode}); nothing was stamped, run it again.", file=sys.stderr
+            f"pip failed (exit code {failed.returncode}); run it again once that is mended.", file=sys.stderr
         )
         return 1
     return 0

@@ -8,25 +8,24 @@ than its own when none was named.
 from __future__ import annotations
 
 import atexit
-import ctypes
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import psutil
 
 from oml.embedded.account import clean_environment
 from oml.embedded.cluster import Cluster, PostgresFailed
+from oml.embedded.parent import die_with_parent
 from oml.embedded.places import Places
 
 _PREFIX = "oml-test-"
-_PR_SET_PDEATHSIG = 1
 
 
 class ThrowawayCluster:
@@ -52,7 +51,7 @@ class ThrowawayCluster:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+                preexec_fn=partial(die_with_parent, signal.SIGINT),  # Postgres: fast shutdown
                 **self.cluster.account.options(),
             )
         self._wait()
@@ -89,15 +88,6 @@ class ThrowawayCluster:
                 words = (self.places.log / "postgres.log").read_text(errors="replace")
                 raise PostgresFailed(f"the throw-away Postgres would not start:\n{words[-2000:]}")
             time.sleep(0.05)
-
-
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
-
-
-def _die_with_parent() -> None:
-    """In the child, after it became the server's user: SIGINT (fast shutdown) when the owner dies."""
-    assert _libc is not None
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
 
 
 def _remove_abandoned() -> None:
