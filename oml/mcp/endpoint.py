@@ -8,7 +8,6 @@ redirect, a body on a 202, an answer that is not JSON.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -20,18 +19,16 @@ from django.views.decorators.csrf import csrf_exempt
 from oml.core.errors import (
     Forbidden,
     MethodNotAllowed,
-    OmlError,
     SizeExceeded,
-    Unavailable,
     UnsupportedMedia,
     Validation,
 )
-from oml.mcp.errors import RpcError, parse_error, refusal_as_rpc_error, whereabouts, without_id
+from oml.http.handler import typed
+from oml.http.parsers import MAX_BODY_BYTES
+from oml.mcp.errors import RpcError, parse_error, refusal_as_rpc_error, without_id
 from oml.mcp.protocol import Reply, answer
 from oml.mcp.tools import Mount
 from oml.mcp.wire import read_message, write_message
-
-log = logging.getLogger("oml.mcp")
 
 
 def view_of(mount: Mount) -> Callable[[HttpRequest], HttpResponse]:
@@ -43,11 +40,8 @@ def view_of(mount: Mount) -> Callable[[HttpRequest], HttpResponse]:
             return _response(_serve(mount, request))
         except RpcError as error:
             return _response(_rpc_failure(error))
-        except OmlError as refused:
-            refusal = refused
-        except Exception as failure:  # the outermost net: its text may quote the request, so it stays here
-            log.error("%s failed: %s", mount.path, whereabouts(failure))
-            refusal = Unavailable()
+        except Exception as raised:  # the outermost net; an unexpected text may quote the request
+            refusal = typed(raised)
         body = without_id(refusal_as_rpc_error(refusal))
         return _response(Reply(refusal.status, body, refusal.headers()))
 
@@ -97,15 +91,14 @@ def _require_origin(request: HttpRequest, host: str) -> None:
 
 def _read_body(request: HttpRequest) -> bytes:
     """The body, up to the limit that holds for ``/v1`` too."""
-    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    too_large = SizeExceeded(f"the body exceeds {limit} bytes")
+    too_large = SizeExceeded(f"a request body has at most {MAX_BODY_BYTES} bytes")
     try:
-        if int(request.headers.get("Content-Length") or 0) > limit:
+        if int(request.headers.get("Content-Length") or 0) > MAX_BODY_BYTES:
             raise too_large
-        body = request.read(limit + 1)
+        body = request.read(MAX_BODY_BYTES + 1)
     except (ValueError, UnreadablePostError):
         raise parse_error("the body could not be read") from None
-    if len(body) > limit:
+    if len(body) > MAX_BODY_BYTES:
         raise too_large
     return body
 

@@ -8,7 +8,6 @@ here: the text of an unexpected exception, or anything the caller sent as conten
 
 from __future__ import annotations
 
-import traceback
 from typing import Any
 
 from mcp_types.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
@@ -109,13 +108,3 @@ def without_id(error: dict[str, Any]) -> dict[str, Any]:
     client minds it.
     """
     return {"jsonrpc": "2.0", "id": None, "error": error}
-
-
-def whereabouts(failure: BaseException) -> str:
-    """Class and code position of an unexpected exception: all of it that may be logged.
-
-    Its text and the source lines stay out, since both may carry what the caller sent.
-    """
-    frames = traceback.extract_tb(failure.__traceback__)
-    trail = " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames[-4:]))
-    return f"{type(failure).__name__} in {trail}" if trail else type(failure).__name__

@@ -8,15 +8,11 @@ an unexpected exception shown to the caller.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from oml.core.errors import OmlError, Unavailable
-from oml.mcp.errors import whereabouts
-
-log = logging.getLogger("oml.mcp")
+from oml.http.handler import typed
 
 
 class Answer(Protocol):
@@ -103,11 +99,8 @@ def call_tool(tool: Tool, actor: Any, arguments: dict[str, Any]) -> ToolResult:
     """
     try:
         return ToolResult(_result(tool.operation(actor, arguments).body, is_error=False))
-    except OmlError as refused:
-        refusal = refused
-    except Exception as failure:  # the face's outermost net: nothing of it may reach the caller
-        log.error("%s failed: %s", tool.name, whereabouts(failure))
-        refusal = Unavailable()
+    except Exception as raised:  # the handler of /v1 names it, or logs it by class alone; its text stays here
+        refusal = typed(raised)
     return ToolResult(_result(refusal.as_dict(), is_error=True), refusal.headers())
 
 
