@@ -1,0 +1,1 @@
+"""What every HTTP face shares: strict shapes, one error handler, request ids, health."""

@@ -1,0 +1,83 @@
+"""The one error handler of ``/v1``: whatever was raised leaves as a typed error, and says nothing it should not."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.db import DatabaseError, InterfaceError, transaction
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from oml.core.errors import (
+    InvalidKey,
+    MethodNotAllowed,
+    OmlError,
+    SizeExceeded,
+    Unavailable,
+    UnknownRoute,
+    UnsupportedMedia,
+    Validation,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def typed(error: BaseException) -> OmlError:
+    """The typed error that an exception is for the outside; unknown ones are logged by class name alone."""
+    match error:
+        case OmlError():
+            return error
+        case exceptions.MethodNotAllowed():
+            return MethodNotAllowed("this path does not answer that method")
+        case exceptions.UnsupportedMediaType():
+            return UnsupportedMedia("send the body as application/json")
+        case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
+            return InvalidKey()
+        case exceptions.NotFound() | Http404():
+            return UnknownRoute("no such path")
+        case RequestDataTooBig():
+            return SizeExceeded("the request body is too large")
+        case exceptions.APIException() | SuspiciousOperation():
+            return Validation("the request could not be read")
+        case DatabaseError() | InterfaceError():
+            logger.error("database refused or is away: %s", type(error).__name__, exc_info=_where(error))
+            return Unavailable()
+    logger.error("unexpected %s", type(error).__name__, exc_info=_where(error))
+    return Unavailable("something went wrong here; nothing was changed")
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's hook: print the typed error with its status and headers."""
+    refusal = typed(error)
+    if isinstance(refusal, MethodNotAllowed):
+        view = context.get("view")
+        refusal = MethodNotAllowed(refusal.message, allow=tuple(getattr(view, "allowed_methods", ())))
+    if transaction.get_connection().in_atomic_block:
+        transaction.set_rollback(True)
+    return Response(refusal.as_dict(), status=refusal.status, headers=refusal.headers())
+
+
+def json_error(refusal: OmlError) -> JsonResponse:
+    """A typed error outside DRF: health, unknown paths, discovery."""
+    return JsonResponse(refusal.as_dict(), status=refusal.status, headers=refusal.headers())
+
+
+def unknown_route(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+    """Whatever no route names, under the API's prefixes."""
+    return json_error(UnknownRoute("no such path"))
+
+
+def _where(error: BaseException) -> Any:
+    # A traceback without the exception's own message: the message may quote what was sent.
+    return (type(error), type(error)("(message withheld)") if _plain(error) else None, error.__traceback__)
+
+
+def _plain(error: BaseException) -> bool:
+    try:
+        type(error)("(message withheld)")
+    except Exception:
+        return False
+    return True

@@ -1,0 +1,51 @@
+"""An operation: one request shape, one application function, the same for MCP and ``/v1`` (D13).
+
+A face turns what it received into one JSON object, calls the operation with the actor and prints the answer. That
+is why a tool and its route cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from oml.core.actor import Actor
+from oml.http.fields import StrictSerializer
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A body and its HTTP status; MCP prints the body alone."""
+
+    body: dict[str, Any]
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One use of the system.
+
+    Attributes:
+        name: stable name, for documentation and tests.
+        shape: the request's fields.
+        run: the application function, given the actor and the clean values.
+        answer: JSON schema of the success body.
+        creates: whether a first success is 201; a replay is 200.
+    """
+
+    name: str
+    shape: type[StrictSerializer]
+    run: Callable[[Actor, dict[str, Any]], dict[str, Any]]
+    answer: Mapping[str, Any]
+    creates: bool = False
+
+    def __call__(self, actor: Actor, data: Mapping[str, Any]) -> Answer:
+        """Validate ``data`` and run.
+
+        Raises:
+            OmlError: every refusal, typed.
+        """
+        body = self.run(actor, self.shape.parse(data))
+        created = self.creates and not body.get("idempotent_replay", False)
+        return Answer(body, 201 if created else 200)

@@ -1,0 +1,43 @@
+"""What OpenAPI says of every route: the success body, the typed error, the bearer key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+
+from oml.http.operations import Operation
+
+ERROR: dict[str, Any] = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "rule", "message", "retryable"],
+            "properties": {
+                "code": {"type": "string"},
+                "rule": {"type": "string"},
+                "message": {"type": "string"},
+                "retryable": {"type": "boolean"},
+                "retry_after_seconds": {"type": "integer"},
+                "param": {"type": "string"},
+            },
+        }
+    },
+}
+
+
+def answers(operation: Operation) -> dict[Any, Any]:
+    """drf-spectacular's ``responses`` for an operation."""
+    good = dict(operation.answer)
+    success: dict[Any, Any] = {201: good, 200: good} if operation.creates else {200: good}
+    return {**success, "4XX": ERROR, "5XX": ERROR}
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "workareas.api.authentication.BearerAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "An API key, oml_k_…"}

@@ -1,0 +1,44 @@
+"""The view every ``/v1`` route is made of: parse, call one operation, print."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.http import QueryDict
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from oml.core.errors import Validation
+from oml.http.operations import Operation
+from oml.http.parsers import StrictJSONParser
+
+_WHOLE = re.compile(r"-?[0-9]{1,16}\Z")
+
+
+class OperationView(APIView):
+    """Base of thin views; subclasses say how their method finds its operation."""
+
+    parser_classes = (StrictJSONParser,)
+
+    def perform(self, request: Request, operation: Operation, data: dict[str, Any]) -> Response:
+        """Run an operation for the request's actor."""
+        answer = operation(request.auth, data)
+        return Response(answer.body, status=answer.status, headers={"Cache-Control": "no-store"})
+
+
+def query_data(query: QueryDict, *, whole: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """A query string as the JSON object it stands for: numbers where a number belongs, else strings.
+
+    Raises:
+        Validation: ``request.validation``; a parameter sent twice.
+    """
+    data: dict[str, Any] = {}
+    for name in query:
+        values = query.getlist(name)
+        if len(values) > 1:
+            raise Validation(f"{name[:100]} is given more than once", param=name[:100])
+        value = values[0]
+        data[name] = int(value) if name in whole and _WHOLE.match(value) else value
+    return data

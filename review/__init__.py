@@ -1,0 +1,1 @@
+"""The human gate: queue, serve ceremony, verdicts (D14)."""

@@ -1,0 +1,172 @@
+"""Give a verdict: the second half of the ceremony, and the only road to promotion (D14, R2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from memory.claims.models import Artifact
+from memory.claims.states import State
+from oml.core.actor import Actor
+from oml.core.clock import now, rfc3339, rfc3339_seconds
+from oml.core.errors import Validation
+from oml.core.ids import new_id
+from oml.crypto.digest import commitment, new_salt
+from oml.crypto.signing import PayloadType, sign_envelope
+from oml.journal.append import append, journalled
+from oml.journal.registry import Event
+from review import ceremony
+from review.actions.serve import expire_overdue
+from review.events import Judged
+from review.models import Serve, Verdict
+from review.policy import ReasonCode, Standing, VerdictWord
+from workareas import access
+from workareas.errors import AccessNotFound
+from workareas.policy import Policy
+from workareas.selectors.policies import effective_policy
+from workareas.verbs import Verb
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCommand:
+    """A verdict as sent (design: shapes, Review)."""
+
+    serve_id: str
+    content_digest: str
+    verdict: VerdictWord
+    reason_code: ReasonCode | None = None
+    reason: str = ""
+
+
+def give_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any]:
+    """Consume a serve with a verdict; on the last needed ratification the claim is promoted in this transaction.
+
+    Args:
+        actor: the reviewer the serve was made for.
+        command: verdict, serve and the digest of what was shown.
+
+    Returns:
+        ``serve_id, verdict, artifact_id, state, ratified, required`` and ``promoted_at`` once promoted.
+
+    Raises:
+        VerbCeiling, AccessNotFound, AccessForbidden: ``access.*``; another reviewer's serve does not exist.
+        ServeConsumed, ServeExpired, Stale, ReviewerIsAuthor, ReviewerIsLineageAuthor: ``review.*``.
+        Frozen: ``workarea.frozen``.
+        Validation: ``request.validation``; a rejection without a reason.
+    """
+    access.require_role(actor, Verb.REVIEW_VERDICT)
+    mine = Serve.objects.filter(pk=command.serve_id, tenant_id=actor.tenant_id, reviewer_key_id=actor.key_id)
+    artifact = mine.values_list("artifact_id", flat=True).first()
+    if artifact is None:
+        raise AccessNotFound(f"no serve {command.serve_id} for this key")
+    expire_overdue(actor.tenant_id, artifact)
+    return _give(actor, command, artifact)
+
+
+@journalled
+def _give(actor: Actor, command: VerdictCommand, artifact_id: str) -> dict[str, Any]:
+    known = access.load(actor)
+    # Item before serve, everywhere in this order, so that two verdicts wait for each other and never deadlock.
+    item = (
+        Artifact.objects.select_for_update(of=("self",)).select_related("workarea__tenant").get(pk=artifact_id)
+    )
+    serve = Serve.objects.select_for_update().get(pk=command.serve_id)
+    decision = known.decide(Verb.REVIEW_VERDICT, item.workarea, item.workarea_id)
+    if decision.refusal is not None:
+        raise decision.refusal
+    policy = effective_policy(item.workarea)
+    stands, closure = ceremony.consume_serve(
+        serve, item, actor, policy, presented_digest=command.content_digest
+    )
+    code = _reason_code(command, policy)
+    verdict, judged = _store(actor, command, serve, item, code, stands)
+    events: list[Event] = [judged, *ceremony.carry_out(verdict, item, policy, closure)]
+    append(actor, events, epoch=known.epoch)
+    return _answer(verdict, item, policy)
+
+
+def _reason_code(command: VerdictCommand, policy: Policy) -> ReasonCode | None:
+    if command.verdict is VerdictWord.RATIFY:
+        return command.reason_code
+    if policy.reason_required and not command.reason.strip():
+        raise Validation("reason is required here: say in words why this is rejected", param="reason")
+    if command.reason_code is None and not command.reason.strip():
+        raise Validation("a rejection needs a reason_code or a reason", param="reason_code")
+    return command.reason_code or ReasonCode.OTHER
+
+
+def _store(
+    actor: Actor,
+    command: VerdictCommand,
+    serve: Serve,
+    item: Artifact,
+    code: ReasonCode | None,
+    stands: Standing,
+) -> tuple[Verdict, Judged]:
+    verdict_id = new_id("ver")
+    at = now()
+    self_signed = stands is Standing.SELF_SIGNED
+    salt = new_salt() if command.reason else None
+    reason_commitment = commitment(salt, command.reason.encode()) if salt else None
+    envelope = sign_envelope(
+        PayloadType.VERDICT,
+        {
+            "envelope_version": 1,
+            "tenant": actor.tenant_id,
+            "verdict": verdict_id,
+            "word": str(command.verdict),
+            "serve": serve.pk,
+            "artifact": item.pk,
+            "content_digest": serve.content_digest,
+            "reviewer": {"key": actor.key_id, "principal": actor.principal_id},
+            "reason_code": str(code) if code else None,
+            "reason_commitment": reason_commitment,
+            "self_signed": self_signed,
+            "at": rfc3339(at),
+        },
+    )
+    verdict = Verdict.objects.create(
+        id=verdict_id,
+        serve=serve,
+        artifact=item,
+        reviewer_key_id=actor.key_id,
+        reviewer_principal_id=actor.principal_id,
+        verdict=command.verdict,
+        reason_code=code,
+        reason=command.reason,
+        reason_salt=salt,
+        self_signed=self_signed,
+        envelope=envelope.text,
+        at=at,
+    )
+    judged = Judged(
+        workarea_id=item.workarea_id,
+        simulation_id=item.simulation_id,
+        artifact_id=item.pk,
+        serve_id=serve.pk,
+        verdict_id=verdict_id,
+        verdict=command.verdict,
+        reason_code=code,
+        reason_commitment=reason_commitment,
+        self_signed=self_signed,
+        envelope_keyid=envelope.keyid,
+    )
+    return verdict, judged
+
+
+def _answer(verdict: Verdict, item: Artifact, policy: Policy) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "serve_id": verdict.serve_id,
+        "verdict": str(verdict.verdict),
+        "artifact_id": item.pk,
+        "claim_key": item.claim_key,
+        "version": item.version,
+        "state": str(item.state),
+        "ratified": item.verdicts.filter(verdict=VerdictWord.RATIFY).count(),
+        "required": policy.min_verdicts,
+    }
+    if item.state == State.PROMOTED and item.promoted_at is not None:
+        body["promoted_at"] = rfc3339_seconds(item.promoted_at)
+    if verdict.self_signed:
+        body["self_signed"] = True
+    return body

@@ -1,0 +1,90 @@
+"""The reviewer's operations on ``/v1``. Deliberately not MCP tools: R1 keeps verdicts off that surface (D14)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memory.api.answers import FLAG, NUMBER, STRING, TIME, a_list, an_object, nullable
+from oml.core.actor import Actor
+from oml.http.operations import Operation
+from review.actions.serve import serve_item
+from review.actions.verdict import VerdictCommand, give_verdict
+from review.api import shapes
+from review.policy import ReasonCode, VerdictWord
+from review.selectors.queue import QueueQuery, review_queue
+from review.selectors.served import served_item
+
+
+def _queue(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    return review_queue(actor, query=QueueQuery(**values))
+
+
+def _serve(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    serve = serve_item(actor, artifact=values["artifact_id"])
+    return served_item(actor, serve_id=serve.pk)
+
+
+def _verdict(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    code = values.get("reason_code")
+    command = VerdictCommand(
+        serve_id=values["serve_id"],
+        content_digest=values["content_digest"],
+        verdict=VerdictWord(values["verdict"]),
+        reason_code=ReasonCode(code) if code else None,
+        reason=values.get("reason", ""),
+    )
+    return give_verdict(actor, command=command)
+
+
+_ITEM = an_object(
+    {
+        "artifact_id": STRING,
+        "claim_key": STRING,
+        "version": NUMBER,
+        "kind": STRING,
+        "state": STRING,
+        "workarea": STRING,
+        "workarea_path": STRING,
+        "author_key": STRING,
+        "author": STRING,
+        "submitted_at": TIME,
+        "held_expires_at": TIME,
+        "size_chars": NUMBER,
+        "lineage_declared": NUMBER,
+        "scan": STRING,
+        "may_judge": FLAG,
+        "blocked_by": nullable(an_object({"code": STRING, "rule": STRING, "message": STRING})),
+    }
+)
+_QUEUE = an_object({"items": a_list(_ITEM), "next_cursor": nullable(STRING), "total": NUMBER})
+_SERVED = an_object(
+    {
+        "serve_id": STRING,
+        "expires_at": TIME,
+        "subject": {"type": "object"},
+        "content_digest": STRING,
+        "text": STRING,
+        "lineage": a_list({"type": "object"}),
+        "scans": a_list(an_object({"scanner": STRING, "version": STRING, "outcome": STRING})),
+        "findings": a_list({"type": "object"}),
+        "parts": a_list({"type": "object"}),
+        "actions": a_list(STRING),
+    }
+)
+_JUDGED = an_object(
+    {
+        "serve_id": STRING,
+        "verdict": STRING,
+        "artifact_id": STRING,
+        "claim_key": STRING,
+        "version": NUMBER,
+        "state": STRING,
+        "ratified": NUMBER,
+        "required": NUMBER,
+    },
+    {"promoted_at": TIME, "self_signed": FLAG},
+)
+
+queue = Operation("review_queue", shapes.QueueShape, _queue, _QUEUE)
+serve = Operation("review_serve", shapes.ServeShape, _serve, _SERVED, creates=True)
+verdict = Operation("review_verdict", shapes.VerdictShape, _verdict, _JUDGED)

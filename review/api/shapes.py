@@ -1,0 +1,28 @@
+"""Request shapes of the review routes (design: shapes, Review)."""
+
+from __future__ import annotations
+
+from oml.http.fields import OneOf, Reference, StrictSerializer, Text, Whole
+from review.policy import ReasonCode, VerdictWord
+
+
+class QueueShape(StrictSerializer):
+    workarea = Reference(required=False, help_text="Only this subtree: id or path.")
+    kind = Text(max_length=64, required=False)
+    scan = Text(max_length=64, required=False, help_text="pending, clean, flagged, blocked or failed.")
+    author_key = Reference(required=False)
+    claim_key = Text(max_length=128, required=False, help_text="Part of a claim key.")
+    limit = Whole(required=False, help_text="1 to 100; 50 when left out.")
+    cursor = Text(max_length=4096, required=False)
+
+
+class ServeShape(StrictSerializer):
+    artifact_id = Reference(help_text="The held item to open.")
+
+
+class VerdictShape(StrictSerializer):
+    serve_id = Reference(help_text="The serve this verdict consumes.")
+    content_digest = Text(max_length=128, help_text="The digest the serve answered.")
+    verdict = OneOf(words=VerdictWord)
+    reason_code = OneOf(words=ReasonCode, required=False)
+    reason = Text(max_length=4000, min_length=0, required=False)

@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+
+
+class ReviewConfig(AppConfig):
+    name = "review"
+    verbose_name = "Review"
+
+    def ready(self) -> None:
+        from review import errors, events  # noqa: F401  (registration)

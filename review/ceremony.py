@@ -1,0 +1,130 @@
+"""The serve ceremony (D14): what a serve binds to, R2 in the deciding transaction, and the one consume.
+
+Nothing but :func:`consume_serve` may call ``admit``: promotion is an effect of ratification and of nothing else.
+"""
+
+from __future__ import annotations
+
+from memory.claims.actions.admit import admit
+from memory.claims.actions.end import reject
+from memory.claims.lineage import Ancestor, closure_of
+from memory.claims.models import Artifact, ScanReport
+from memory.claims.states import Cause, Kind, ScanState, State
+from oml.core.actor import Actor
+from oml.core.canonical import canonical_json, sha256_hex
+from oml.core.clock import now
+from oml.journal.registry import Event
+from review.errors import ReviewerIsAuthor, ReviewerIsLineageAuthor, ScanPending, ServeConsumed, ServeExpired, Stale
+from review.models import Serve, Verdict
+from review.policy import Identity, Standing, VerdictWord, standing
+from workareas.errors import Frozen
+from workareas.ladder import Status, is_frozen
+from workareas.policy import Policy
+
+
+def content_digest(artifact: Artifact, policy: Policy) -> str:
+    """Hex SHA-256 over all that a reviewer's verdict rests on, recomputed from the rows as they are now.
+
+    Text, lineage, place, scan findings and policy: when one of them moves after the serve, the verdict is stale.
+    """
+    reports = ScanReport.objects.filter(artifact=artifact).order_by("scanner")
+    bound = {
+        "artifact": artifact.pk,
+        "claim_key": artifact.claim_key,
+        "version": artifact.version,
+        "kind": artifact.kind,
+        "text_sha256": sha256_hex((artifact.text or "").encode()),
+        "workarea": artifact.workarea_id,
+        "workarea_path": artifact.workarea.path,
+        "workarea_status": artifact.workarea.status,
+        "derives_from": list(artifact.lineage.order_by("position").values_list("source_id", flat=True)),
+        "scans": [[report.scanner, report.scanner_version, report.outcome, report.findings] for report in reports],
+        "policy": policy.as_dict(),
+    }
+    return sha256_hex(canonical_json(bound))
+
+
+def reviewer_of(actor: Actor) -> Identity:
+    return Identity(actor.key_id, actor.principal_id)
+
+
+def author_of(artifact: Artifact) -> Identity:
+    return Identity(artifact.author_key_id, artifact.author_principal_id)
+
+
+def check_standing(actor: Actor, artifact: Artifact, policy: Policy) -> tuple[Standing, list[Ancestor]]:
+    """R2 for this reviewer and item, over the closure as it is in this transaction.
+
+    Raises:
+        ReviewerIsAuthor: ``review.author``.
+        ReviewerIsLineageAuthor: ``review.lineage_author``.
+    """
+    closure = closure_of(artifact.pk)
+    stands = standing(
+        reviewer_of(actor),
+        author=author_of(artifact),
+        ancestors=[Identity(one.author_key_id, one.author_principal_id) for one in closure],
+        lineage_exclusion=policy.lineage_exclusion,
+        relaxed=policy.self_signed_allowed,
+        steering=artifact.kind == Kind.STEERING,
+    )
+    if stands is Standing.AUTHOR:
+        raise ReviewerIsAuthor
+    if stands is Standing.LINEAGE_AUTHOR:
+        raise ReviewerIsLineageAuthor
+    return stands, closure
+
+
+def check_servable(artifact: Artifact) -> None:
+    """Whether the item can be shown for judgement at all.
+
+    Raises:
+        Stale: ``review.stale``; no longer held, or its time is over.
+        ScanPending: ``review.scan_pending``; a scanner has not answered, or failed.
+    """
+    if artifact.state != State.HELD or artifact.held_expires_at <= now():
+        raise Stale("this item is no longer held")
+    if artifact.scan_state not in (ScanState.CLEAN, ScanState.FLAGGED):
+        raise ScanPending
+
+
+def consume_serve(
+    serve: Serve, artifact: Artifact, actor: Actor, policy: Policy, *, presented_digest: str
+) -> tuple[Standing, list[Ancestor]]:
+    """Check a verdict against its serve and mark the serve consumed; both rows are locked by the caller.
+
+    Precedence (shapes, "Which refusal, settled"): consumed, expired, stale, author, lineage, parts.
+
+    Raises:
+        ServeConsumed, ServeExpired, Stale, ReviewerIsAuthor, ReviewerIsLineageAuthor.
+    """
+    if serve.consumed_at is not None:
+        raise ServeConsumed
+    if serve.expires_at <= now():  # the clock, not the transaction's start: a long transaction must not help
+        raise ServeExpired
+    check_servable(artifact)
+    if not serve.content_digest == presented_digest == content_digest(artifact, policy):
+        raise Stale
+    result = check_standing(actor, artifact, policy)
+    serve.consumed_at = now()
+    serve.save(update_fields=["consumed_at"])
+    return result
+
+
+def carry_out(verdict: Verdict, artifact: Artifact, policy: Policy, closure: list[Ancestor]) -> list[Event]:
+    """Let a stored verdict take effect: one rejection ends it, ``min_verdicts`` ratifications promote.
+
+    Returns:
+        Events to append after the verdict's own.
+
+    Raises:
+        Frozen: ``workarea.frozen``; nothing is ratified into a validated workarea (D8).
+    """
+    if verdict.verdict == VerdictWord.REJECT:
+        return [reject(artifact, cause=Cause.VERDICT)]
+    if is_frozen(Status(artifact.workarea.status)):
+        raise Frozen(artifact.workarea_id)
+    ratified = Verdict.objects.filter(artifact=artifact, verdict=VerdictWord.RATIFY)
+    if ratified.values("reviewer_principal").distinct().count() < policy.min_verdicts:
+        return []
+    return admit(artifact, closure=closure, self_signed=ratified.filter(self_signed=True).exists())

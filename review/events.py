@@ -1,0 +1,31 @@
+"""Events of the human gate; none of them ever reaches a reader's tail (R3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from oml.journal.registry import Event, event
+
+
+@event("review.served", subject=("artifact_id",))
+@dataclass(frozen=True, kw_only=True)
+class Served(Event):
+    artifact_id: str
+    serve_id: str
+    content_digest: str
+    expires_at: str
+
+
+@event("review.verdict", subject=("artifact_id",))
+@dataclass(frozen=True, kw_only=True)
+class Judged(Event):
+    """The reason's words stay with the verdict row; the journal carries a commitment to them."""
+
+    artifact_id: str
+    serve_id: str
+    verdict_id: str
+    verdict: str
+    reason_code: str | None
+    reason_commitment: str | None
+    self_signed: bool
+    envelope_keyid: str

@@ -1,0 +1,199 @@
+"""The review queue: what waits in the nodes this reviewer may review, and whether R2 lets them judge it.
+
+A queue row carries no text: that comes with a serve alone (R3). The number of queries does not depend on how many
+items wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, QuerySet
+from django.db.models.functions import Length
+
+from memory.claims.models import Artifact
+from memory.claims.states import Kind, ScanState
+from oml.core.actor import Actor
+from oml.core.clock import now, parse_rfc3339, rfc3339, rfc3339_seconds
+from oml.core.cursor import open_, seal
+from oml.core.errors import CeilingExceeded, Validation
+from oml.crypto.secrets import cursor_key
+from review.ceremony import author_of, reviewer_of
+from review.errors import ReviewerIsAuthor, ReviewerIsLineageAuthor, ScanPending, Stale
+from review.models import Verdict
+from review.policy import Identity, Standing, standing
+from workareas import access
+from workareas.models import Workarea
+from workareas.policy import Policy
+from workareas.selectors.policies import effective_policies
+from workareas.verbs import Capability, Verb
+
+MAX_LIMIT = 100
+
+_LINEAGE_AUTHORS = """
+WITH RECURSIVE closure(root, id) AS (
+    SELECT a.id, a.id FROM memory_artifact a WHERE a.id = ANY(%s)
+  UNION
+    SELECT closure.root, step.id FROM closure, LATERAL (
+        SELECT l.source_id AS id FROM memory_lineage l WHERE l.artifact_id = closure.id
+      UNION ALL
+        SELECT v.previous_id FROM memory_artifact v WHERE v.id = closure.id AND v.previous_id IS NOT NULL
+    ) AS step
+)
+SELECT DISTINCT closure.root FROM closure JOIN memory_artifact a ON a.id = closure.id
+WHERE closure.id <> closure.root AND (a.author_key_id = %s OR a.author_principal_id = %s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueQuery:
+    """Filters of the queue; all optional."""
+
+    workarea: str | None = None
+    kind: str | None = None
+    scan: str | None = None
+    author_key: str | None = None
+    claim_key: str | None = None
+    limit: int = 50
+    cursor: str | None = None
+
+
+def review_queue(actor: Actor, *, query: QueueQuery) -> dict[str, Any]:
+    """Held items this reviewer's nodes await, least time left first.
+
+    Args:
+        actor: a key that holds review somewhere.
+        query: filters, page size and cursor.
+
+    Returns:
+        ``items`` with ``may_judge`` and, where not, ``blocked_by`` (code, rule, message); ``next_cursor``; ``total``.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``; the role can never review.
+        AccessNotFound: ``access.not_found``; the workarea filter names nothing visible.
+        CeilingExceeded, Validation: limit, filter or cursor.
+    """
+    access.require_role(actor, Verb.REVIEW_SERVE)
+    if query.limit < 1:
+        raise Validation("limit is at least 1", param="limit")
+    if query.limit > MAX_LIMIT:
+        raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
+    rows, filters = _filtered(actor, query)
+    total = rows.count()
+    if query.cursor is not None:
+        expires, last = open_(cursor_key(), query.cursor, filters=filters, key_id=actor.key_id)
+        moment = parse_rfc3339(expires)
+        rows = rows.filter(held_expires_at__gte=moment).exclude(held_expires_at=moment, pk__lte=last)
+    page = list(rows[: query.limit + 1])
+    more = len(page) > query.limit
+    page = page[: query.limit]
+    cursor = None
+    if more:
+        keyset = [rfc3339(page[-1].held_expires_at), page[-1].pk]
+        cursor = seal(cursor_key(), keyset=keyset, filters=filters, key_id=actor.key_id)
+    return {"items": _items(actor, page), "next_cursor": cursor, "total": total}
+
+
+def _filtered(actor: Actor, query: QueueQuery) -> tuple[QuerySet[Artifact], dict[str, Any]]:
+    known = access.load(actor)
+    filters: dict[str, Any] = {"view": "review_queue"}
+    rows = (
+        Artifact.objects.held(now())
+        .filter(known.scope(Capability.REVIEW).predicate("workarea__path"), tenant_id=actor.tenant_id)
+        .select_related("workarea__tenant", "author_principal")
+        .annotate(size=Length("text"), lineage_count=Count("lineage"))
+        .defer("text", "envelope")
+        .order_by("held_expires_at", "pk")
+    )
+    if query.workarea is not None:
+        node = known.decide(Verb.REVIEW_SERVE, access.find(actor, query.workarea), query.workarea)
+        path = access.require_node(node).path
+        rows = rows.filter(access.Scope((path,), ()).predicate("workarea__path"))
+    for name, allowed in (("kind", Kind), ("scan", ScanState)):
+        value = getattr(query, name)
+        if value is not None and value not in allowed:
+            raise Validation(f"{name} is one of {', '.join(allowed)}", param=name)
+    if query.kind is not None:
+        rows = rows.filter(kind=query.kind)
+    if query.scan is not None:
+        rows = rows.filter(scan_state=query.scan)
+    if query.author_key is not None:
+        rows = rows.filter(author_key_id=query.author_key)
+    if query.claim_key is not None:
+        rows = rows.filter(claim_key__icontains=query.claim_key)
+    filters |= {
+        name: getattr(query, name) for name in ("workarea", "kind", "scan", "author_key", "claim_key")
+    }
+    return rows, filters
+
+
+def _items(actor: Actor, page: Sequence[Artifact]) -> list[dict[str, Any]]:
+    policies = effective_policies([item.workarea for item in page])
+    excluded = _lineage_exclusions(actor, [item.pk for item in page])
+    judged = set(
+        Verdict.objects.filter(
+            artifact__in=[item.pk for item in page], reviewer_principal_id=actor.principal_id
+        ).values_list("artifact_id", flat=True)
+    )
+    return [
+        _item(item, _blocked_by(actor, item, policies[item.workarea_id], item.pk in excluded, item.pk in judged))
+        for item in page
+    ]
+
+
+def _lineage_exclusions(actor: Actor, artifact_ids: list[str]) -> set[str]:
+    if not artifact_ids:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(_LINEAGE_AUTHORS, [artifact_ids, actor.key_id, actor.principal_id])
+        return {row[0] for row in cursor.fetchall()}
+
+
+def _blocked_by(
+    actor: Actor, item: Artifact, policy: Policy, wrote_a_source: bool, judged: bool
+) -> dict[str, Any] | None:
+    stands = standing(
+        reviewer_of(actor),
+        author=author_of(item),
+        ancestors=[Identity(actor.key_id, actor.principal_id)] if wrote_a_source else [],
+        lineage_exclusion=policy.lineage_exclusion,
+        relaxed=policy.self_signed_allowed,
+        steering=item.kind == Kind.STEERING,
+    )
+    error: Any = None
+    if stands is Standing.AUTHOR:
+        error = ReviewerIsAuthor()
+    elif stands is Standing.LINEAGE_AUTHOR:
+        error = ReviewerIsLineageAuthor()
+    elif judged:
+        error = Stale("you have judged this item; it waits for another reviewer")
+    elif item.scan_state not in (ScanState.CLEAN, ScanState.FLAGGED):
+        error = ScanPending()
+    if error is None:
+        return None
+    return {"code": error.code, "rule": error.rule, "message": error.message}
+
+
+def _item(item: Any, blocked_by: dict[str, Any] | None) -> dict[str, Any]:
+    workarea: Workarea = item.workarea
+    return {
+        "artifact_id": item.pk,
+        "claim_key": item.claim_key,
+        "version": item.version,
+        "kind": item.kind,
+        "state": item.state,
+        "workarea": workarea.pk,
+        "workarea_path": workarea.path,
+        "author_key": item.author_key_id,
+        "author": item.author_principal.name,
+        "submitted_at": rfc3339_seconds(item.submitted_at),
+        "held_expires_at": rfc3339_seconds(item.held_expires_at),
+        "size_chars": item.size,
+        "lineage_declared": item.lineage_count,
+        "scan": item.scan_state,
+        "may_judge": blocked_by is None,
+        "blocked_by": blocked_by,
+    }

@@ -1,0 +1,27 @@
+"""DRF's hook into the one bearer authentication (D6)."""
+
+from __future__ import annotations
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from oml.core.actor import Actor, Channel
+from workareas.authentication import authenticate_bearer
+
+
+class BearerAuthentication(BaseAuthentication):
+    """Every route of ``/v1`` needs a key; there is no anonymous one. ``request.auth`` is the actor."""
+
+    def authenticate(self, request: Request) -> tuple[Actor, Actor]:
+        actor = authenticate_bearer(request.headers.get("Authorization"), channel=Channel.HTTP)
+        return actor, actor
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="oml"'
+
+
+def actor_of(request: Request) -> Actor:
+    """The actor of an authenticated API request."""
+    actor = request.auth
+    assert isinstance(actor, Actor)
+    return actor
