@@ -28,7 +28,7 @@ lock: install ## compile requirements*.txt from pyproject.toml, with hashes
 	    "$$@" --output-file $$out pyproject.toml || exit 1; done
 
 test: install ## the whole test suite on a throw-away Postgres of its own (ARGS="-k name")
-	@exec $(BIN)/python -m oml.embedded.test -- $(BIN)/python -m pytest $(ARGS)
+	@exec $(BIN)/python -m pytest $(ARGS)
 
 check: install ## lint, format, types, import walls, migrations, deployment settings
 	@exec $(BIN)/python -m oml.embedded.check

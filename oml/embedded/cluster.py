@@ -11,7 +11,6 @@ import fcntl
 import json
 import os
 import re
-import shlex
 import shutil
 import stat
 import subprocess
@@ -107,6 +106,11 @@ class Cluster:
             pass
         return None
 
+    @property
+    def log(self) -> Path:
+        """What the server says; without statements, which carry memory text."""
+        return self.places.log / "postgres.log"
+
     def foreground_command(self) -> list[str]:
         """How to run the server as a child, for throw-away clusters; ``ensure_initialised`` comes first."""
         return [self.binaries["postgres"], "-D", str(self.places.data), *self._options()]
@@ -199,31 +203,47 @@ class Cluster:
         return [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
 
     def _start(self) -> None:
-        log = str(self.places.postgres / "server.log")
-        words = ["start", "-D", str(self.places.data), "-l", log, "-w", "-t", "60"]
-        words += ["-o", shlex.join(self._options())]
         deadline = time.monotonic() + START_RETRY_SECONDS
         while True:
             self._forget_reused_process_id()
             if self.postmaster() is not None:
                 self._await_recovery()
                 return
-            # pg_ctl's own output must not be a pipe: the server would hold its other end open.
-            started = subprocess.run(
-                [self.binaries["pg_ctl"], *words],
-                cwd="/",
-                env=clean_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # a Ctrl-C in the terminal is for the supervisor to interpret
-                **self.account.options(),
-            )
-            if started.returncode == 0 and self.is_ready():
+            if self._came_up(self._launch()):
                 return
             if time.monotonic() > deadline:
                 raise PostgresFailed(f"Postgres would not start{self._last_words()}")
             time.sleep(0.25)
+
+    def _launch(self) -> int:
+        """Starts the server as nobody's child: a kill -9 must leave no zombie that blocks the next start.
+
+        Not by `pg_ctl start`: it puts the folder's name into a shell command, where a `$` is expanded.
+        """
+        with open(self.log, "a") as log:
+            started = subprocess.run(
+                ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh", *self.foreground_command()],
+                cwd="/",
+                env=clean_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,  # a Ctrl-C in the terminal is for `make run` to interpret
+                check=True,
+                **self.account.options(),
+            )
+        return int(started.stdout)
+
+    def _came_up(self, pid: int) -> bool:
+        """Waits until the launched server answers (True) or gave up (False)."""
+        deadline = time.monotonic() + RECOVERY_SECONDS
+        while not self.is_ready():
+            if not psutil.pid_exists(pid):
+                return False
+            if time.monotonic() > deadline:
+                raise PostgresFailed(f"Postgres does not answer{self._last_words()}")
+            time.sleep(0.05)
+        return True
 
     def _await_recovery(self) -> None:
         """Somebody else's start is still replaying the log: a second one would only be refused."""
@@ -261,7 +281,7 @@ class Cluster:
 
     def _last_words(self) -> str:
         try:
-            lines = (self.places.postgres / "server.log").read_text(errors="replace").splitlines()[-8:]
+            lines = self.log.read_text(errors="replace").splitlines()[-8:]
         except OSError:
             return ""
         return "; its log ends:\n" + "\n".join(f"  {line}" for line in lines)
