@@ -75,12 +75,14 @@ def read(environ: Mapping[str, str], *, root: Path) -> Environment:
     url = environ.get("DATABASE_URL", "")
     if not url and stage is Stage.PRODUCTION:
         problems.append("DATABASE_URL is not set; production never uses the embedded Postgres")
-    database = attempt(lambda: database_from_url(url or places.database_url()), {})
+    no_database: dict[str, Any] = {}
+    database = attempt(lambda: database_from_url(url or places.database_url()), no_database)
     broker_url = environ.get("CELERY_BROKER_URL", "")
     if not broker_url and stage is Stage.PRODUCTION:
         problems.append("CELERY_BROKER_URL is not set, for example redis://host:6379/0")
     default_broker = "memory://" if stage is Stage.TEST else "pgmq://"
-    broker = attempt(lambda: _broker(broker_url or default_broker, url or places.database_url()), ("", {}))
+    no_broker: tuple[str, dict[str, Any]] = ("", {})
+    broker = attempt(lambda: _broker(broker_url or default_broker, url or places.database_url()), no_broker)
     hosts = _words(environ.get("OML_ALLOWED_HOSTS", ""))
     if stage is Stage.PRODUCTION and not hosts:
         problems.append("OML_ALLOWED_HOSTS is not set: the host names users type, separated by commas")

@@ -20,7 +20,7 @@ DATABASES["default"] |= {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": False}
 
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
-STORAGES = {
+STORAGES: dict[str, dict[str, object]] = {
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": tempfile.gettempdir() + "/oml-test-objects"},
