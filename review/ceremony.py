@@ -14,7 +14,14 @@ from oml.core.actor import Actor
 from oml.core.canonical import canonical_json, sha256_hex
 from oml.core.clock import now
 from oml.journal.registry import Event
-from review.errors import ReviewerIsAuthor, ReviewerIsLineageAuthor, ScanPending, ServeConsumed, ServeExpired, Stale
+from review.errors import (
+    ReviewerIsAuthor,
+    ReviewerIsLineageAuthor,
+    ScanPending,
+    ServeConsumed,
+    ServeExpired,
+    Stale,
+)
 from review.models import Serve, Verdict
 from review.policy import Identity, Standing, VerdictWord, standing
 from workareas.errors import Frozen
@@ -38,7 +45,9 @@ def content_digest(artifact: Artifact, policy: Policy) -> str:
         "workarea_path": artifact.workarea.path,
         "workarea_status": artifact.workarea.status,
         "derives_from": list(artifact.lineage.order_by("position").values_list("source_id", flat=True)),
-        "scans": [[report.scanner, report.scanner_version, report.outcome, report.findings] for report in reports],
+        "scans": [
+            [report.scanner, report.scanner_version, report.outcome, report.findings] for report in reports
+        ],
         "policy": policy.as_dict(),
     }
     return sha256_hex(canonical_json(bound))

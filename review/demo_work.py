@@ -80,7 +80,9 @@ def do_sample_work(cast: Cast) -> None:
     # A pasted zero-width space: legal text that a reviewer should see was flagged.
     _submit(
         cast.writer2,
-        _memory("freight-surcharge", "Freight to Kumasi carries a sur\u200bcharge of 18 USD/t since October 2026."),
+        _memory(
+            "freight-surcharge", "Freight to Kumasi carries a sur\u200bcharge of 18 USD/t since October 2026."
+        ),
     )
     _submit(
         cast.reviewers_agent,

@@ -46,7 +46,9 @@ class Scope:
 
     def holds(self, path: str) -> bool:
         """The same rule as :meth:`predicate`, for one path in memory."""
-        return any(within(path, root) for root in self.allow) and not any(within(path, root) for root in self.deny)
+        return any(within(path, root) for root in self.allow) and not any(
+            within(path, root) for root in self.deny
+        )
 
     def predicate(self, column: str = "path") -> Q:
         """As a filter over a path column; an empty allow list matches nothing."""
@@ -241,4 +243,6 @@ def _human_rules(actor: Actor) -> Iterable[Rule]:
         for codename, path in mine.values_list("permission__codename", "content_object__path"):
             name = codename.removeprefix("deny_")
             if name in _HUMAN_PERMISSIONS:
-                yield Rule(path, _HUMAN_PERMISSIONS[name], not codename.startswith("deny_"), f"{source}: {codename}")
+                yield Rule(
+                    path, _HUMAN_PERMISSIONS[name], not codename.startswith("deny_"), f"{source}: {codename}"
+                )

@@ -48,7 +48,8 @@ class Tenant(models.Model):
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=200)
     relaxed_review = models.BooleanField(
-        default=False, help_text="development workareas may let an author ratify their own work, marked self-signed"
+        default=False,
+        help_text="development workareas may let an author ratify their own work, marked self-signed",
     )
     writes_per_minute = models.PositiveIntegerField(null=True, blank=True)
     reads_per_minute = models.PositiveIntegerField(null=True, blank=True)
@@ -66,7 +67,14 @@ class PrincipalKind(models.TextChoices):
 
 class PrincipalManager(BaseUserManager["Principal"]):
     def create_principal(
-        self, *, tenant: Tenant, username: str, name: str, kind: str, password: str | None = None, **extra: Any
+        self,
+        *,
+        tenant: Tenant,
+        username: str,
+        name: str,
+        kind: str,
+        password: str | None = None,
+        **extra: Any,
     ) -> Principal:
         """Create an identity; without a password it can never sign in."""
         principal = self.model(tenant=tenant, username=username, name=name, kind=kind, **extra)
@@ -114,7 +122,8 @@ class Key(models.Model):
     principal = models.ForeignKey(Principal, on_delete=models.PROTECT, related_name="keys")
     role = models.CharField(max_length=10, choices=_choices(Role))
     interactive = models.BooleanField(
-        default=False, help_text="a signed-in human's key: no secret, so that every act has a (key, principal)"
+        default=False,
+        help_text="a signed-in human's key: no secret, so that every act has a (key, principal)",
     )
     secret_digest = models.BinaryField(null=True, unique=True)
     last_four = models.CharField(max_length=4, blank=True, default="")
@@ -168,7 +177,9 @@ class Workarea(models.Model):
             ),
         ]
         indexes = [
-            models.Index(F("tenant"), OpClass(F("path"), name="text_pattern_ops"), name="workarea_path_prefix"),
+            models.Index(
+                F("tenant"), OpClass(F("path"), name="text_pattern_ops"), name="workarea_path_prefix"
+            ),
         ]
         permissions = [
             (f"{prefix}{name}", f"{'Denied: ' if prefix else ''}{label}")
@@ -231,7 +242,9 @@ class Grant(models.Model):
 class ReviewPolicy(models.Model):
     """What one workarea sets of its review policy; null means inherited."""
 
-    workarea = models.OneToOneField(Workarea, on_delete=models.PROTECT, primary_key=True, related_name="policy")
+    workarea = models.OneToOneField(
+        Workarea, on_delete=models.PROTECT, primary_key=True, related_name="policy"
+    )
     held_expiry_s = models.PositiveIntegerField(null=True)
     min_verdicts = models.PositiveSmallIntegerField(null=True)
     self_signed_allowed = models.BooleanField(null=True)
@@ -258,5 +271,7 @@ class IdempotencyRecord(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["key", "workarea", "idempotency_key"], name="idempotency_key_unique"),
+            models.UniqueConstraint(
+                fields=["key", "workarea", "idempotency_key"], name="idempotency_key_unique"
+            ),
         ]

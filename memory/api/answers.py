@@ -29,7 +29,9 @@ _CLAIM: Schema = {"artifact_id": STRING, "claim_key": STRING, "version": NUMBER}
 REMEMBERED = an_object(
     {**_CLAIM, "state": STRING, "workarea": STRING, "attachments_bound": NUMBER, "idempotent_replay": FLAG}
 )
-LEARNED = an_object({**_CLAIM, "kind": STRING, "state": STRING, "lineage_declared": NUMBER, "idempotent_replay": FLAG})
+LEARNED = an_object(
+    {**_CLAIM, "kind": STRING, "state": STRING, "lineage_declared": NUMBER, "idempotent_replay": FLAG}
+)
 SUBMITTED: Schema = {"anyOf": [REMEMBERED, LEARNED]}
 
 _ATTACHMENT = an_object({"sha256": STRING, "media_type": STRING, "size_bytes": NUMBER})
@@ -82,7 +84,10 @@ WORKAREA = an_object(
 TAIL = an_object(
     {
         "events": a_list(
-            an_object({"seq": NUMBER, "event_type": STRING, "at": TIME, "subject": {"type": "object"}}, {"workarea": STRING})
+            an_object(
+                {"seq": NUMBER, "event_type": STRING, "at": TIME, "subject": {"type": "object"}},
+                {"workarea": STRING},
+            )
         ),
         "head_seq": NUMBER,
         "idle": FLAG,

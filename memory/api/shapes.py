@@ -28,7 +28,9 @@ class RememberShape(StrictSerializer):
         help_text="Your name for the claim; unique per workarea over non-erased claims.",
     )
     text = Text(
-        max_length=rules.MAX_TEXT, oversize_is_limit=True, help_text="What is remembered, kept exactly as sent."
+        max_length=rules.MAX_TEXT,
+        oversize_is_limit=True,
+        help_text="What is remembered, kept exactly as sent.",
     )
     kind = OneOf(words=Kind, required=False, help_text="memory (default), derived_fact or steering.")
     attachments = Listing(
@@ -84,7 +86,10 @@ class SubmitShape(RememberShape):
     verb = OneOf(words=SubmitVerb, required=False, help_text="remember (default) or learn.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if attrs.get("verb") == SubmitVerb.LEARN and attrs.get("kind", Kind.DERIVED_FACT) != Kind.DERIVED_FACT:
+        if (
+            attrs.get("verb") == SubmitVerb.LEARN
+            and attrs.get("kind", Kind.DERIVED_FACT) != Kind.DERIVED_FACT
+        ):
             self.fail_with("is derived_fact for learn", "kind")
         return super().validate(attrs)
 

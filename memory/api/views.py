@@ -34,7 +34,9 @@ class Memory(MemoryView):
         responses=answers(operations.read_artifact),
     )
     def get(self, request: Request, artifact: str) -> Response:
-        return self.perform(request, operations.read_artifact, {**query_data(request.query_params), "artifact": artifact})
+        return self.perform(
+            request, operations.read_artifact, {**query_data(request.query_params), "artifact": artifact}
+        )
 
 
 class Recall(MemoryView):
@@ -64,7 +66,9 @@ class WorkareaInfo(MemoryView):
     @extend_schema(
         operation_id="workarea_info",
         summary="One workarea: status, crew, the caller's effective verbs",
-        parameters=[OpenApiParameter("workarea", str, OpenApiParameter.PATH, description="Workarea id or path.")],
+        parameters=[
+            OpenApiParameter("workarea", str, OpenApiParameter.PATH, description="Workarea id or path.")
+        ],
         responses=answers(operations.workarea_info),
     )
     def get(self, request: Request, workarea: str) -> Response:

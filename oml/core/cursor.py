@@ -39,7 +39,8 @@ def open_(secret: bytes, cursor: str, *, filters: dict[str, Any], key_id: str) -
         keyset = json.loads(body)
     except (ValueError, binascii.Error):
         raise Validation(
-            "cursor is not one that this key was given for these filters; start again without it", param="cursor"
+            "cursor is not one that this key was given for these filters; start again without it",
+            param="cursor",
         ) from None
     if not isinstance(keyset, list):
         raise Validation("cursor is not one that this key was given for these filters", param="cursor")

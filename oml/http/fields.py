@@ -67,7 +67,9 @@ class Text(serializers.Field[Any, Any, Any, Any]):
         if len(data) > self.max_length:
             if self.oversize_is_limit:
                 path = path_of(self)
-                raise SizeExceeded(f"{path} has {len(data)} characters, at most {self.max_length}", param=path)
+                raise SizeExceeded(
+                    f"{path} has {len(data)} characters, at most {self.max_length}", param=path
+                )
             raise serializers.ValidationError(f"has at most {self.max_length} characters")
         if len(data) < self.min_length:
             raise serializers.ValidationError(f"has at least {self.min_length} character")
@@ -151,7 +153,9 @@ class Moment(serializers.Field[Any, Any, Any, Any]):
         try:
             return parse_rfc3339(data)
         except (ValueError, OverflowError):
-            raise serializers.ValidationError("is an RFC 3339 time with an offset, such as 2026-10-27T14:11:08Z") from None
+            raise serializers.ValidationError(
+                "is an RFC 3339 time with an offset, such as 2026-10-27T14:11:08Z"
+            ) from None
 
     def to_representation(self, value: Any) -> Any:
         return value

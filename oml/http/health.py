@@ -36,7 +36,9 @@ def readyz(request: HttpRequest) -> JsonResponse:
     ready = all(check["status"] == "ok" for check in checks.values())
     if ready:
         checks |= {name: check() for name, check in _extra.items()}
-    response = JsonResponse({"status": "ready" if ready else "not ready", "checks": checks}, status=200 if ready else 503)
+    response = JsonResponse(
+        {"status": "ready" if ready else "not ready", "checks": checks}, status=200 if ready else 503
+    )
     response.headers["Cache-Control"] = "no-store"
     return response
 

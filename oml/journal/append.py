@@ -52,7 +52,9 @@ def journalled(action: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def append(actor: Actor, events: Sequence[Event], *, epoch: int | None, raise_epoch: bool = False) -> list[int]:
+def append(
+    actor: Actor, events: Sequence[Event], *, epoch: int | None, raise_epoch: bool = False
+) -> list[int]:
     """Append events to the actor's tenant's chain as the last statement of the running transaction.
 
     Args:

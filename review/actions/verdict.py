@@ -68,7 +68,9 @@ def _give(actor: Actor, command: VerdictCommand, artifact_id: str) -> dict[str, 
     known = access.load(actor)
     # Item before serve, everywhere in this order, so that two verdicts wait for each other and never deadlock.
     item = (
-        Artifact.objects.select_for_update(of=("self",)).select_related("workarea__tenant").get(pk=artifact_id)
+        Artifact.objects.select_for_update(of=("self",))
+        .select_related("workarea__tenant")
+        .get(pk=artifact_id)
     )
     serve = Serve.objects.select_for_update().get(pk=command.serve_id)
     decision = known.decide(Verb.REVIEW_VERDICT, item.workarea, item.workarea_id)

@@ -139,7 +139,9 @@ def _items(actor: Actor, page: Sequence[Artifact]) -> list[dict[str, Any]]:
         ).values_list("artifact_id", flat=True)
     )
     return [
-        _item(item, _blocked_by(actor, item, policies[item.workarea_id], item.pk in excluded, item.pk in judged))
+        _item(
+            item, _blocked_by(actor, item, policies[item.workarea_id], item.pk in excluded, item.pk in judged)
+        )
         for item in page
     ]
 

@@ -85,7 +85,10 @@ def issue_key(
         raise Validation("operator keys are made by `manage.py bootstrap` alone (D9)", param="role")
     if expires_at is not None and expires_at <= now():
         raise Validation("expires_at lies in the past", param="expires_at")
-    nodes = [access.require_node(known.decide(Verb.KEY_ISSUE, access.find(actor, g.workarea), g.workarea)) for g in grants]
+    nodes = [
+        access.require_node(known.decide(Verb.KEY_ISSUE, access.find(actor, g.workarea), g.workarea))
+        for g in grants
+    ]
     if not known.scope(Capability.ADMIN).allow:
         raise AccessForbidden("this key administers no workarea")
     owner = _principal(actor, principal)
@@ -106,7 +109,9 @@ def issue_key(
 
 
 @journalled
-def enrol_human(actor: Actor, *, username: str, name: str, password: str, role: Role, staff: bool = False) -> Key:
+def enrol_human(
+    actor: Actor, *, username: str, name: str, password: str, role: Role, staff: bool = False
+) -> Key:
     """Create a human who signs in, with the interactive key that their acts are recorded under.
 
     Raises:
@@ -256,7 +261,9 @@ def _principal(actor: Actor, asked: str | NewPrincipal) -> Principal:
             raise AccessNotFound(f"no principal {asked} for this key", param="principal.id")
         return found
     if asked.kind == PrincipalKind.HUMAN:
-        raise Validation("humans are enrolled by an administrator, they do not carry API keys", param="principal.kind")
+        raise Validation(
+            "humans are enrolled by an administrator, they do not carry API keys", param="principal.kind"
+        )
     name = asked.name.strip()
     if not name:
         raise Validation("a principal has a name", param="principal.name")
@@ -281,7 +288,8 @@ def _issued(key: Key) -> KeyIssued:
 def _create_grant(actor: Actor, key: Key, node: object, spec: GrantSpec) -> tuple[Grant, GrantAdded]:
     if spec.effect == Effect.ALLOW and spec.capability not in CEILING[Role(key.role)]:
         raise Validation(
-            f"a {key.role} key can never be granted {spec.capability}: a role is a ceiling (R1)", param="capability"
+            f"a {key.role} key can never be granted {spec.capability}: a role is a ceiling (R1)",
+            param="capability",
         )
     grant = Grant(
         key=key,

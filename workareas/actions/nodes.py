@@ -80,7 +80,8 @@ def advance_status(actor: Actor, *, workarea: str, status: str) -> Workarea:
         after = LADDER.next(before, Step(status))
     except (ValueError, IllegalTransition):
         raise Validation(
-            f"status goes development → committed → validated, one step at a time; it is {before}", param="status"
+            f"status goes development → committed → validated, one step at a time; it is {before}",
+            param="status",
         ) from None
     for check in _STEP_CHECKS:
         check(node, after)
@@ -119,7 +120,9 @@ def update_crew(actor: Actor, *, workarea: str, crew: Crew) -> Workarea:
     node.save(update_fields=["crew_name", "crew_charter_uri", "crew_external_manager"])
     digest = sha256_hex(canonical_json([crew.name, crew.charter_uri, crew.external_manager]))
     append(
-        actor, [WorkareaCrewUpdated(workarea_id=node.pk, workarea=node.pk, crew_digest=digest)], epoch=decision.epoch
+        actor,
+        [WorkareaCrewUpdated(workarea_id=node.pk, workarea=node.pk, crew_digest=digest)],
+        epoch=decision.epoch,
     )
     return node
 

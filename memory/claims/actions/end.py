@@ -42,7 +42,9 @@ def expire_held(*, limit: int = 200) -> int:
 
     Each item is a transaction of its own, so one that is being judged at this moment holds up no other.
     """
-    overdue = Artifact.objects.filter(state=State.HELD, held_expires_at__lte=now()).order_by("held_expires_at")
+    overdue = Artifact.objects.filter(state=State.HELD, held_expires_at__lte=now()).order_by(
+        "held_expires_at"
+    )
     return sum(expire_one(artifact_id) for artifact_id in overdue.values_list("pk", flat=True)[:limit])
 
 

@@ -43,7 +43,6 @@ from workareas.selectors.policies import effective_policy
 from workareas.verbs import Capability, Verb
 
 
-
 _VERBS = {SubmitVerb.REMEMBER: Verb.REMEMBER, SubmitVerb.LEARN: Verb.LEARN}
 _EVENTS: dict[SubmitVerb, type[Submitted]] = {SubmitVerb.REMEMBER: Remembered, SubmitVerb.LEARN: Learned}
 

@@ -28,7 +28,10 @@ def read_artifact(actor: Actor, *, artifact: str) -> tuple[dict[str, Any], Artif
     if "\x00" not in artifact:
         scope = access.readable_paths(actor)
         row = (
-            Artifact.objects.readable(actor.tenant_id, scope).select_related("workarea").filter(pk=artifact).first()
+            Artifact.objects.readable(actor.tenant_id, scope)
+            .select_related("workarea")
+            .filter(pk=artifact)
+            .first()
         )
     if row is None:
         raise AccessNotFound.artifact(artifact)
@@ -60,5 +63,3 @@ def _body(row: Artifact) -> dict[str, Any]:
     if row.self_signed:
         body["self_signed"] = True
     return body
-
-

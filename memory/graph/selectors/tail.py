@@ -44,7 +44,9 @@ def events_tail(
     # The head is read first: an event committed in between shows up in this page or in the next, never in none.
     head = head_seq(actor.tenant_id)
     if after_seq is not None and not 0 <= after_seq <= head:
-        raise Validation(f"after_seq is a sequence number from 0 to the journal's head {head}", param="after_seq")
+        raise Validation(
+            f"after_seq is a sequence number from 0 to the journal's head {head}", param="after_seq"
+        )
     inside = Workarea.objects.filter(
         access.Scope((node.path,), ()).predicate(),
         known.scope(Capability.READER).predicate(),

@@ -1,0 +1,45 @@
+"""Fixtures that every test may use: a tenant with people and places, and an HTTP caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from tests.support.api import Api
+from tests.support.world import World
+from workareas import quota
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """Keep the configured database; only its name changes for tests."""
+
+
+@pytest.fixture(autouse=True)
+def _fresh_process_state() -> Iterator[None]:
+    quota.forget()
+    yield
+    quota.forget()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> None:
+    """Let the test runner, and nobody else, empty the journal between transactional tests."""
+    with django_db_blocker.unblock():  # type: ignore[attr-defined]
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE journal_journalentry DISABLE TRIGGER journal_no_truncate")
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    """A tenant ``acme`` with universe.a, universe.a.team, universe.ab and universe.b, all committed."""
+    return World.build("acme")
+
+
+@pytest.fixture
+def api(client: Client) -> Api:
+    """Calls ``/v1`` as a key and asserts statuses in words."""
+    return Api(client)
