@@ -52,11 +52,20 @@ _ITEM = an_object(
         "size_chars": NUMBER,
         "lineage_declared": NUMBER,
         "scan": STRING,
+        "ratified": NUMBER,
+        "required": NUMBER,
         "may_judge": FLAG,
         "blocked_by": nullable(an_object({"code": STRING, "rule": STRING, "message": STRING})),
     }
 )
-_QUEUE = an_object({"items": a_list(_ITEM), "next_cursor": nullable(STRING), "total": NUMBER})
+_QUEUE = an_object(
+    {
+        "items": a_list(_ITEM),
+        "next_cursor": nullable(STRING),
+        "total": NUMBER,
+        "counts": an_object({"mine": NUMBER, "others": NUMBER}),
+    }
+)
 _SERVED = an_object(
     {
         "serve_id": STRING,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Length
 
 from memory.claims.models import Artifact
@@ -24,7 +24,8 @@ from oml.crypto.secrets import cursor_key
 from review.ceremony import author_of, reviewer_of
 from review.errors import ReviewerIsAuthor, ReviewerIsLineageAuthor, ScanPending, Stale
 from review.models import Verdict
-from review.policy import Identity, Standing, standing
+from review.policy import Identity, Standing, VerdictWord, standing
+from review.selectors.turns import Turn, judgeable
 from workareas import access
 from workareas.models import Workarea
 from workareas.policy import Policy
@@ -57,6 +58,7 @@ class QueueQuery:
     scan: str | None = None
     author_key: str | None = None
     claim_key: str | None = None
+    turn: str | None = None
     limit: int = 50
     cursor: str | None = None
 
@@ -69,7 +71,8 @@ def review_queue(actor: Actor, *, query: QueueQuery) -> dict[str, Any]:
         query: filters, page size and cursor.
 
     Returns:
-        ``items`` with ``may_judge`` and, where not, ``blocked_by`` (code, rule, message); ``next_cursor``; ``total``.
+        ``items`` with ``may_judge`` and, where not, ``blocked_by`` (code, rule, message); ``next_cursor``;
+        ``total`` of this list; ``counts`` of both turns under the same filters.
 
     Raises:
         VerbCeiling: ``access.verb_ceiling``; the role can never review.
@@ -82,37 +85,77 @@ def review_queue(actor: Actor, *, query: QueueQuery) -> dict[str, Any]:
     if query.limit > MAX_LIMIT:
         raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
     rows, filters = _filtered(actor, query)
-    total = rows.count()
+    mine = judgeable(actor, rows)
+    counts = {Turn.MINE: rows.filter(mine).count(), Turn.OTHERS: rows.filter(~mine).count()}
+    if query.turn is not None:
+        rows = rows.filter(mine if query.turn == Turn.MINE else ~mine)
     if query.cursor is not None:
         expires, last = open_(cursor_key(), query.cursor, filters=filters, key_id=actor.key_id)
         moment = parse_rfc3339(expires)
         rows = rows.filter(held_expires_at__gte=moment).exclude(held_expires_at=moment, pk__lte=last)
-    page = list(rows[: query.limit + 1])
+    page = list(_shown(rows)[: query.limit + 1])
     more = len(page) > query.limit
     page = page[: query.limit]
     cursor = None
     if more:
         keyset = [rfc3339(page[-1].held_expires_at), page[-1].pk]
         cursor = seal(cursor_key(), keyset=keyset, filters=filters, key_id=actor.key_id)
-    return {"items": _items(actor, page), "next_cursor": cursor, "total": total}
+    total = counts[Turn(query.turn)] if query.turn is not None else sum(counts.values())
+    return {
+        "items": _items(actor, page),
+        "next_cursor": cursor,
+        "total": total,
+        "counts": {str(turn): count for turn, count in counts.items()},
+    }
+
+
+def next_turn(actor: Actor, *, after: str | None = None) -> dict[str, Any] | None:
+    """The item that this reviewer may judge next; None when nothing is left for them.
+
+    Args:
+        actor: a key that holds review somewhere.
+        after: an artifact id; what follows it in the queue comes first, and it is never the answer.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``.
+    """
+    access.require_role(actor, Verb.REVIEW_SERVE)
+    rows, _ = _filtered(actor, QueueQuery())
+    rows = rows.filter(judgeable(actor, rows))
+    here = None
+    if after is not None:
+        here = Artifact.objects.filter(pk=after, tenant_id=actor.tenant_id).only("held_expires_at").first()
+        rows = rows.exclude(pk=after)
+    found = None
+    if here is not None:
+        at = here.held_expires_at
+        later = Q(held_expires_at__gt=at) | Q(held_expires_at=at, pk__gt=here.pk)
+        found = _shown(rows.filter(later)).first()
+    found = found or _shown(rows).first()
+    return _items(actor, [found])[0] if found is not None else None
+
+
+def _shown(rows: QuerySet[Artifact]) -> QuerySet[Artifact]:
+    """Rows in the queue's order with what a list shows of them: sizes and counts, never text (R3)."""
+    ratified = Count("verdicts__reviewer_principal", filter=Q(verdicts__verdict=VerdictWord.RATIFY), distinct=True)
+    return (
+        rows.select_related("workarea__tenant", "author_principal")
+        .annotate(size=Length("text"), lineage_count=Count("lineage", distinct=True), ratified=ratified)
+        .defer("text", "envelope")
+        .order_by("held_expires_at", "pk")
+    )
 
 
 def _filtered(actor: Actor, query: QueueQuery) -> tuple[QuerySet[Artifact], dict[str, Any]]:
     known = access.load(actor)
-    filters: dict[str, Any] = {"view": "review_queue"}
-    rows = (
-        Artifact.objects.held(now())
-        .filter(known.scope(Capability.REVIEW).predicate("workarea__path"), tenant_id=actor.tenant_id)
-        .select_related("workarea__tenant", "author_principal")
-        .annotate(size=Length("text"), lineage_count=Count("lineage"))
-        .defer("text", "envelope")
-        .order_by("held_expires_at", "pk")
+    rows = Artifact.objects.held(now()).filter(
+        known.scope(Capability.REVIEW).predicate("workarea__path"), tenant_id=actor.tenant_id
     )
     if query.workarea is not None:
         node = known.decide(Verb.REVIEW_SERVE, access.find(actor, query.workarea), query.workarea)
         path = access.require_node(node).path
         rows = rows.filter(access.Scope((path,), ()).predicate("workarea__path"))
-    for name, allowed in (("kind", Kind), ("scan", ScanState)):
+    for name, allowed in (("kind", Kind), ("scan", ScanState), ("turn", Turn)):
         value = getattr(query, name)
         if value is not None and value not in allowed:
             raise Validation(f"{name} is one of {', '.join(allowed)}", param=name)
@@ -124,10 +167,8 @@ def _filtered(actor: Actor, query: QueueQuery) -> tuple[QuerySet[Artifact], dict
         rows = rows.filter(author_key_id=query.author_key)
     if query.claim_key is not None:
         rows = rows.filter(claim_key__icontains=query.claim_key)
-    filters |= {
-        name: getattr(query, name) for name in ("workarea", "kind", "scan", "author_key", "claim_key")
-    }
-    return rows, filters
+    names = ("workarea", "kind", "scan", "author_key", "claim_key", "turn")
+    return rows, {"view": "review_queue", **{name: getattr(query, name) for name in names}}
 
 
 def _items(actor: Actor, page: Sequence[Artifact]) -> list[dict[str, Any]]:
@@ -140,7 +181,9 @@ def _items(actor: Actor, page: Sequence[Artifact]) -> list[dict[str, Any]]:
     )
     return [
         _item(
-            item, _blocked_by(actor, item, policies[item.workarea_id], item.pk in excluded, item.pk in judged)
+            item,
+            policies[item.workarea_id],
+            _blocked_by(actor, item, policies[item.workarea_id], item.pk in excluded, item.pk in judged),
         )
         for item in page
     ]
@@ -179,7 +222,7 @@ def _blocked_by(
     return {"code": error.code, "rule": error.rule, "message": error.message}
 
 
-def _item(item: Any, blocked_by: dict[str, Any] | None) -> dict[str, Any]:
+def _item(item: Any, policy: Policy, blocked_by: dict[str, Any] | None) -> dict[str, Any]:
     workarea: Workarea = item.workarea
     return {
         "artifact_id": item.pk,
@@ -196,6 +239,8 @@ def _item(item: Any, blocked_by: dict[str, Any] | None) -> dict[str, Any]:
         "size_chars": item.size,
         "lineage_declared": item.lineage_count,
         "scan": item.scan_state,
+        "ratified": item.ratified,
+        "required": policy.min_verdicts,
         "may_judge": blocked_by is None,
         "blocked_by": blocked_by,
     }
