@@ -45,9 +45,7 @@ def content_digest(artifact: Artifact, policy: Policy) -> str:
         "workarea_path": artifact.workarea.path,
         "workarea_status": artifact.workarea.status,
         "derives_from": list(artifact.lineage.order_by("position").values_list("source_id", flat=True)),
-        "scans": [
-            [report.scanner, report.scanner_version, report.outcome, report.findings] for report in reports
-        ],
+        "scans": [[report.scanner, report.scanner_version, report.outcome, report.findings] for report in reports],
         "policy": policy.as_dict(),
     }
     return sha256_hex(canonical_json(bound))

@@ -105,9 +105,7 @@ def _key(demo: Demo, admin: Actor, name: str) -> Actor:
 def _human(demo: Demo, admin: Actor, name: str) -> Principal:
     title, role, permissions = _HUMANS[name]
     password = "-".join(secrets.token_hex(3) for _ in range(3))
-    key = enrol_human(
-        admin, username=name, name=title, password=password, role=role, staff=role is Role.ADMIN
-    )
+    key = enrol_human(admin, username=name, name=title, password=password, role=role, staff=role is Role.ADMIN)
     for permission in permissions:
         set_human_access(admin, holder=key.principal, workarea=ROOT, permission=permission)
     demo.humans[name] = {"username": name, "password": password}

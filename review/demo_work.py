@@ -80,17 +80,13 @@ def do_sample_work(cast: Cast) -> None:
     # A pasted zero-width space: legal text that a reviewer should see was flagged.
     _submit(
         cast.writer2,
-        _memory(
-            "freight-surcharge", "Freight to Kumasi carries a sur\u200bcharge of 18 USD/t since October 2026."
-        ),
+        _memory("freight-surcharge", "Freight to Kumasi carries a sur\u200bcharge of 18 USD/t since October 2026."),
     )
     _submit(
         cast.reviewers_agent,
         _memory("q1-volume-estimate", "The Q1-2027 aluminium need is estimated at 2,400 t, up from 2,150 t."),
     )
-    rejected = _submit(
-        cast.writer2, _memory("rumour-tariff", "Somebody said import tariffs will double next year.")
-    )
+    rejected = _submit(cast.writer2, _memory("rumour-tariff", "Somebody said import tariffs will double next year."))
     outbox.drain_all()
     _judge(cast.reviewer, rejected, VerdictWord.REJECT, ReasonCode.NOT_SUPPORTED, "No source is named.")
 
@@ -111,9 +107,7 @@ def _submit(actor: Actor, command: SubmitCommand) -> str:
     return str(submit_memory(actor, command=command)["artifact_id"])
 
 
-def _judge(
-    reviewer: Actor, artifact: str, word: VerdictWord, code: ReasonCode | None = None, reason: str = ""
-) -> None:
+def _judge(reviewer: Actor, artifact: str, word: VerdictWord, code: ReasonCode | None = None, reason: str = "") -> None:
     serve = serve_item(reviewer, artifact=artifact)
     give_verdict(
         reviewer,

@@ -58,9 +58,7 @@ class Verdict(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["artifact", "reviewer_principal"], name="verdict_one_per_principal"
-            ),
+            models.UniqueConstraint(fields=["artifact", "reviewer_principal"], name="verdict_one_per_principal"),
             models.CheckConstraint(
                 name="verdict_reject_has_reason",
                 condition=~Q(verdict=VerdictWord.REJECT) | Q(reason_code__isnull=False),

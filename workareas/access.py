@@ -46,9 +46,7 @@ class Scope:
 
     def holds(self, path: str) -> bool:
         """The same rule as :meth:`predicate`, for one path in memory."""
-        return any(within(path, root) for root in self.allow) and not any(
-            within(path, root) for root in self.deny
-        )
+        return any(within(path, root) for root in self.allow) and not any(within(path, root) for root in self.deny)
 
     def predicate(self, column: str = "path") -> Q:
         """As a filter over a path column; an empty allow list matches nothing."""
@@ -124,9 +122,7 @@ class Access:
         because: tuple[Rule, ...] = (),
         blocked_by: tuple[Rule, ...] = (),
     ) -> Decision:
-        return Decision(
-            False, verb, node, self.epoch, error.code, error.rule, because, blocked_by, refusal=error
-        )
+        return Decision(False, verb, node, self.epoch, error.code, error.rule, because, blocked_by, refusal=error)
 
 
 def load(actor: Actor) -> Access:
@@ -214,6 +210,38 @@ def readable_paths(actor: Actor) -> Scope:
     return load(actor).scope(Capability.READER)
 
 
+def holders(node: Workarea, capability: Capability) -> dict[str, frozenset[str]]:
+    """Every live key that effectively holds a capability at a node, with the paths its access comes from.
+
+    The question of :meth:`Access.effective` asked from the node's side; a constant number of queries.
+    """
+    parts = node.path.split(".")
+    above = [".".join(parts[: depth + 1]) for depth in range(len(parts))]
+    roles = [role for role in Role if capability in CEILING[role]]
+    live = Key.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=now()),
+        tenant_id=node.tenant_id,
+        role__in=roles,
+        revoked_at=None,
+        principal__is_active=True,
+    )
+    here = {"workarea__tenant_id": node.tenant_id, "workarea__path__in": above}
+    found = [
+        (key, path, effect == "allow")
+        for key, path, effect in Grant.objects.filter(
+            key__in=live, capability=capability, **here
+        ).values_list("key_id", "workarea__path", "effect")
+    ]
+    for human, path, allow in _human_holders(node.tenant_id, above, capability):
+        found += [(key, path, allow) for key in human]
+    denied = {key for key, _, allow in found if not allow}
+    paths: dict[str, set[str]] = {}
+    for key, path, allow in found:
+        if allow and key not in denied:
+            paths.setdefault(key, set()).add(path)
+    return {key: frozenset(where) for key, where in paths.items()}
+
+
 def effective_verbs(access: Access, node: Workarea) -> list[Verb]:
     """The seed's ``my_effective_verbs`` at a node, in its order."""
     return verbs_carried(access.effective(node.path))
@@ -243,6 +271,4 @@ def _human_rules(actor: Actor) -> Iterable[Rule]:
         for codename, path in mine.values_list("permission__codename", "content_object__path"):
             name = codename.removeprefix("deny_")
             if name in _HUMAN_PERMISSIONS:
-                yield Rule(
-                    path, _HUMAN_PERMISSIONS[name], not codename.startswith("deny_"), f"{source}: {codename}"
-                )
+                yield Rule(path, _HUMAN_PERMISSIONS[name], not codename.startswith("deny_"), f"{source}: {codename}")

@@ -82,6 +82,4 @@ class IdempotencyInFlight(OmlError):
     rule = "an idempotency key names one request (D13)"
 
     def __init__(self) -> None:
-        super().__init__(
-            "the first request with this idempotency_key is still running; send it again shortly"
-        )
+        super().__init__("the first request with this idempotency_key is still running; send it again shortly")

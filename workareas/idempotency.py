@@ -84,8 +84,6 @@ def _run_and_store(
 def _locked(*scope: str) -> bool:
     digest = hashlib.sha256("\0".join(scope).encode()).digest()
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_try_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)]
-        )
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])
         (got,) = cursor.fetchone()
     return bool(got)

@@ -172,14 +172,10 @@ class Workarea(models.Model):
             models.CheckConstraint(
                 name="workarea_leaf_grammar", condition=Q(leaf__regex=r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$")
             ),
-            models.CheckConstraint(
-                name="workarea_own_parent", condition=Q(parent__isnull=True) | ~Q(parent=F("id"))
-            ),
+            models.CheckConstraint(name="workarea_own_parent", condition=Q(parent__isnull=True) | ~Q(parent=F("id"))),
         ]
         indexes = [
-            models.Index(
-                F("tenant"), OpClass(F("path"), name="text_pattern_ops"), name="workarea_path_prefix"
-            ),
+            models.Index(F("tenant"), OpClass(F("path"), name="text_pattern_ops"), name="workarea_path_prefix"),
         ]
         permissions = [
             (f"{prefix}{name}", f"{'Denied: ' if prefix else ''}{label}")
@@ -242,9 +238,7 @@ class Grant(models.Model):
 class ReviewPolicy(models.Model):
     """What one workarea sets of its review policy; null means inherited."""
 
-    workarea = models.OneToOneField(
-        Workarea, on_delete=models.PROTECT, primary_key=True, related_name="policy"
-    )
+    workarea = models.OneToOneField(Workarea, on_delete=models.PROTECT, primary_key=True, related_name="policy")
     held_expiry_s = models.PositiveIntegerField(null=True)
     min_verdicts = models.PositiveSmallIntegerField(null=True)
     self_signed_allowed = models.BooleanField(null=True)
@@ -271,7 +265,5 @@ class IdempotencyRecord(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["key", "workarea", "idempotency_key"], name="idempotency_key_unique"
-            ),
+            models.UniqueConstraint(fields=["key", "workarea", "idempotency_key"], name="idempotency_key_unique"),
         ]

@@ -43,9 +43,7 @@ class Policy:
 FIELDS = tuple(name for name in Policy.__dataclass_fields__ if name != "version")
 
 
-def effective(
-    chain: Sequence[Mapping[str, Any]], *, tenant_relaxed: bool, status: Status, version: int
-) -> Policy:
+def effective(chain: Sequence[Mapping[str, Any]], *, tenant_relaxed: bool, status: Status, version: int) -> Policy:
     """Fold the settings of the nodes from the root down to this one.
 
     Args:

@@ -63,9 +63,7 @@ def take(actor: Actor, quota: Quota) -> None:
             bucket = _buckets[(actor.tenant_id, quota)] = _Bucket(per_minute)
         wait = bucket.take()
     if wait:
-        raise QuotaExceeded(
-            f"{quota} quota exhausted for this key's tenant", retry_after_seconds=math.ceil(wait)
-        )
+        raise QuotaExceeded(f"{quota} quota exhausted for this key's tenant", retry_after_seconds=math.ceil(wait))
 
 
 def forget() -> None:

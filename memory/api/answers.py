@@ -29,9 +29,7 @@ _CLAIM: Schema = {"artifact_id": STRING, "claim_key": STRING, "version": NUMBER}
 REMEMBERED = an_object(
     {**_CLAIM, "state": STRING, "workarea": STRING, "attachments_bound": NUMBER, "idempotent_replay": FLAG}
 )
-LEARNED = an_object(
-    {**_CLAIM, "kind": STRING, "state": STRING, "lineage_declared": NUMBER, "idempotent_replay": FLAG}
-)
+LEARNED = an_object({**_CLAIM, "kind": STRING, "state": STRING, "lineage_declared": NUMBER, "idempotent_replay": FLAG})
 SUBMITTED: Schema = {"anyOf": [REMEMBERED, LEARNED]}
 
 _ATTACHMENT = an_object({"sha256": STRING, "media_type": STRING, "size_bytes": NUMBER})

@@ -54,9 +54,7 @@ def _workarea(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tail(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
-    return reads.tail(
-        actor, scope=values["scope"], after_seq=values.get("after_seq"), limit=values.get("limit", 50)
-    )
+    return reads.tail(actor, scope=values["scope"], after_seq=values.get("after_seq"), limit=values.get("limit", 50))
 
 
 def _artifact(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:

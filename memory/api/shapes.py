@@ -60,9 +60,7 @@ class RememberShape(StrictSerializer):
     )
     simulation_id = Reference(required=False, help_text="Simulation this row is fenced into.")
     occurred_at = Moment(required=False, help_text="When what is remembered happened, RFC 3339 with offset.")
-    thread = Text(
-        max_length=rules.MAX_THREAD, required=False, help_text="Conversation or run; neighbours help recall."
-    )
+    thread = Text(max_length=rules.MAX_THREAD, required=False, help_text="Conversation or run; neighbours help recall.")
     valid_from = Moment(required=False, help_text="Absent from recall before this time.")
     valid_to = Moment(required=False, help_text="Absent from recall after this time.")
 
@@ -86,10 +84,7 @@ class SubmitShape(RememberShape):
     verb = OneOf(words=SubmitVerb, required=False, help_text="remember (default) or learn.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if (
-            attrs.get("verb") == SubmitVerb.LEARN
-            and attrs.get("kind", Kind.DERIVED_FACT) != Kind.DERIVED_FACT
-        ):
+        if attrs.get("verb") == SubmitVerb.LEARN and attrs.get("kind", Kind.DERIVED_FACT) != Kind.DERIVED_FACT:
             self.fail_with("is derived_fact for learn", "kind")
         return super().validate(attrs)
 

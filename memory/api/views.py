@@ -66,9 +66,7 @@ class WorkareaInfo(MemoryView):
     @extend_schema(
         operation_id="workarea_info",
         summary="One workarea: status, crew, the caller's effective verbs",
-        parameters=[
-            OpenApiParameter("workarea", str, OpenApiParameter.PATH, description="Workarea id or path.")
-        ],
+        parameters=[OpenApiParameter("workarea", str, OpenApiParameter.PATH, description="Workarea id or path.")],
         responses=answers(operations.workarea_info),
     )
     def get(self, request: Request, workarea: str) -> Response:

@@ -25,9 +25,7 @@ class ClaimKeyConflict(OmlError):
     rule = "a claim_key is unique per workarea over non-erased claims"
 
     def __init__(self, claim_key: str) -> None:
-        super().__init__(
-            f"claim_key {claim_key} is taken in this workarea; choose another", param="claim_key"
-        )
+        super().__init__(f"claim_key {claim_key} is taken in this workarea; choose another", param="claim_key")
 
 
 class UploadNotFound(OmlError):
@@ -56,9 +54,7 @@ class EvidenceNotFound(AccessNotFound):
     rule = "cited records must be readable by the submitting key (fail closed)"
 
     def __init__(self, position: int) -> None:
-        super().__init__(
-            f"evidence[{position}] names no record readable by this key", param=f"evidence[{position}]"
-        )
+        super().__init__(f"evidence[{position}] names no record readable by this key", param=f"evidence[{position}]")
 
 
 class SimulationNotFound(AccessNotFound):

@@ -22,11 +22,8 @@ def nothing_unreviewed(node: Workarea, after: Status) -> None:
     """
     rows = Artifact.objects.filter(workarea=node)
     held = rows.filter(state=State.HELD).count()
-    self_signed = (
-        rows.filter(state=State.PROMOTED, self_signed=True).count() if after is Status.COMMITTED else 0
-    )
+    self_signed = rows.filter(state=State.PROMOTED, self_signed=True).count() if after is Status.COMMITTED else 0
     if held or self_signed:
         raise Unreviewed(
-            f"workarea {node.pk} cannot become {after}: {held} held and {self_signed} self-signed claims await "
-            "review"
+            f"workarea {node.pk} cannot become {after}: {held} held and {self_signed} self-signed claims await review"
         )

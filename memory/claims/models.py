@@ -23,9 +23,7 @@ def artifact_id() -> str:
 class ArtifactQuerySet(models.QuerySet["Artifact"]):
     """Who may see which rows, in one place (R3, D10)."""
 
-    def readable(
-        self, tenant_id: str, scope: Scope, *, fence: frozenset[str] = frozenset()
-    ) -> ArtifactQuerySet:
+    def readable(self, tenant_id: str, scope: Scope, *, fence: frozenset[str] = frozenset()) -> ArtifactQuerySet:
         """Rows a reader may see: promoted, inside the readable paths, inside the simulation fence.
 
         Args:
@@ -68,18 +66,14 @@ class Artifact(models.Model):
 
     text = models.TextField(null=True, help_text="exactly as sent; null once erased")
     text_sha256 = models.CharField(max_length=64)
-    commitment_salt = models.BinaryField(
-        null=True, help_text="destroyed by erasure, and with it the commitment"
-    )
+    commitment_salt = models.BinaryField(null=True, help_text="destroyed by erasure, and with it the commitment")
     envelope = models.TextField(help_text="DSSE envelope signed by the deployment key")
     envelope_keyid = models.CharField(max_length=64)
 
     author_key = models.ForeignKey(Key, on_delete=models.PROTECT, related_name="+")
     author_principal = models.ForeignKey(Principal, on_delete=models.PROTECT, related_name="+")
     policy_version = models.PositiveIntegerField(default=0)
-    scan_state = models.CharField(
-        max_length=8, choices=[(s, s) for s in ScanState], default=ScanState.PENDING
-    )
+    scan_state = models.CharField(max_length=8, choices=[(s, s) for s in ScanState], default=ScanState.PENDING)
 
     occurred_at = models.DateTimeField(null=True)
     thread = models.CharField(max_length=256, null=True)
@@ -108,8 +102,7 @@ class Artifact(models.Model):
             ),
             models.CheckConstraint(
                 name="artifact_text_until_erased",
-                condition=Q(state=State.ERASED, text__isnull=True)
-                | (~Q(state=State.ERASED) & Q(text__isnull=False)),
+                condition=Q(state=State.ERASED, text__isnull=True) | (~Q(state=State.ERASED) & Q(text__isnull=False)),
             ),
             models.CheckConstraint(
                 name="artifact_promoted_has_time",

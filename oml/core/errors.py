@@ -154,7 +154,5 @@ class Unavailable(OmlError):
     retryable = True
     rule = "a write is whole or not at all; storage or database is away"
 
-    def __init__(
-        self, message: str = "the service is not available at the moment; nothing was changed"
-    ) -> None:
+    def __init__(self, message: str = "the service is not available at the moment; nothing was changed") -> None:
         super().__init__(message, retry_after_seconds=5)

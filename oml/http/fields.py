@@ -55,9 +55,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 class Text(serializers.Field[Any, Any, Any, Any]):
     """A JSON string exactly as sent: no trimming, no coercion, no U+0000, no lone surrogate."""
 
-    def __init__(
-        self, *, max_length: int, min_length: int = 1, oversize_is_limit: bool = False, **kwargs: Any
-    ) -> None:
+    def __init__(self, *, max_length: int, min_length: int = 1, oversize_is_limit: bool = False, **kwargs: Any) -> None:
         self.max_length, self.min_length, self.oversize_is_limit = max_length, min_length, oversize_is_limit
         super().__init__(**kwargs)
 
@@ -67,9 +65,7 @@ class Text(serializers.Field[Any, Any, Any, Any]):
         if len(data) > self.max_length:
             if self.oversize_is_limit:
                 path = path_of(self)
-                raise SizeExceeded(
-                    f"{path} has {len(data)} characters, at most {self.max_length}", param=path
-                )
+                raise SizeExceeded(f"{path} has {len(data)} characters, at most {self.max_length}", param=path)
             raise serializers.ValidationError(f"has at most {self.max_length} characters")
         if len(data) < self.min_length:
             raise serializers.ValidationError(f"has at least {self.min_length} character")
@@ -177,7 +173,8 @@ class Listing(serializers.ListField):
         if self.unique:
             for position, value in enumerate(values):
                 if value in values[:position]:
-                    raise serializers.ValidationError({position: ["repeats an earlier entry"]})
+                    detail: Any = {position: ["repeats an earlier entry"]}  # the stubs know no integer paths
+                    raise serializers.ValidationError(detail)
         return values
 
 

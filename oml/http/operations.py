@@ -40,7 +40,7 @@ class Operation:
     answer: Mapping[str, Any]
     creates: bool = False
 
-    def __call__(self, actor: Actor, data: Mapping[str, Any]) -> Answer:
+    def __call__(self, actor: Actor, data: Any) -> Answer:
         """Validate ``data`` and run.
 
         Raises:

@@ -10,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from oml.core.errors import Validation
+from oml.core.actor import Actor
+from oml.core.errors import InvalidKey, Validation
 from oml.http.operations import Operation
 from oml.http.parsers import StrictJSONParser
 
@@ -22,9 +23,12 @@ class OperationView(APIView):
 
     parser_classes = (StrictJSONParser,)
 
-    def perform(self, request: Request, operation: Operation, data: dict[str, Any]) -> Response:
-        """Run an operation for the request's actor."""
-        answer = operation(request.auth, data)
+    def perform(self, request: Request, operation: Operation, data: Any) -> Response:
+        """Run an operation for the request's actor, which the view's authentication put there."""
+        actor = request.auth
+        if not isinstance(actor, Actor):
+            raise InvalidKey(presented=False)
+        answer = operation(actor, data)
         return Response(answer.body, status=answer.status, headers={"Cache-Control": "no-store"})
 
 

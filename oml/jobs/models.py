@@ -14,9 +14,7 @@ class OutboxTask(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     available_at = models.DateTimeField(default=timezone.now)
     attempts = models.PositiveIntegerField(default=0)
-    last_error = models.CharField(
-        max_length=120, blank=True, default="", help_text="class name, never a message"
-    )
+    last_error = models.CharField(max_length=120, blank=True, default="", help_text="class name, never a message")
 
     class Meta:
         verbose_name = "outbox task"

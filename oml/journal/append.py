@@ -52,9 +52,7 @@ def journalled(action: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def append(
-    actor: Actor, events: Sequence[Event], *, epoch: int | None, raise_epoch: bool = False
-) -> list[int]:
+def append(actor: Actor, events: Sequence[Event], *, epoch: int | None, raise_epoch: bool = False) -> list[int]:
     """Append events to the actor's tenant's chain as the last statement of the running transaction.
 
     Args:
@@ -109,7 +107,7 @@ def _row(actor: Actor, item: Event, head: JournalHead, at: Any) -> JournalEntry:
         "tenant": actor.tenant_id,
         "seq": head.seq,
         "event_type": item.type,
-        "event_version": item.version,
+        "event_version": item.event_version,
         "at": rfc3339(at),
         "actor": {"key": actor.key_id, "principal": actor.principal_id},
         "channel": str(actor.channel),

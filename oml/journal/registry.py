@@ -27,7 +27,7 @@ class Event:
     """
 
     type: ClassVar[str] = ""
-    version: ClassVar[int] = 1
+    event_version: ClassVar[int] = 1
     tail: ClassVar[bool] = False
     subject_fields: ClassVar[tuple[str, ...]] = ()
 
@@ -53,9 +53,7 @@ class Event:
         }
 
 
-def event(
-    wire_name: str, *, subject: tuple[str, ...], version: int = 1, tail: bool = False
-) -> Callable[[E], E]:
+def event(wire_name: str, *, subject: tuple[str, ...], version: int = 1, tail: bool = False) -> Callable[[E], E]:
     """Register a dataclass as the event ``wire_name``.
 
     Args:
@@ -68,7 +66,7 @@ def event(
     def register(cls: E) -> E:
         if wire_name in REGISTRY:
             raise TypeError(f"event {wire_name} is declared twice")
-        cls.type, cls.version, cls.tail, cls.subject_fields = wire_name, version, tail, subject
+        cls.type, cls.event_version, cls.tail, cls.subject_fields = wire_name, version, tail, subject
         REGISTRY[wire_name] = cls
         return cls
 

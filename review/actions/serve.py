@@ -41,9 +41,7 @@ def serve_item(actor: Actor, *, artifact: str) -> Serve:
 
 def expire_overdue(tenant_id: str, artifact: str) -> None:
     """The lazy half of expiry: an overdue item ends before anybody looks at it."""
-    overdue = Artifact.objects.filter(
-        pk=artifact, tenant_id=tenant_id, state=State.HELD, held_expires_at__lte=now()
-    )
+    overdue = Artifact.objects.filter(pk=artifact, tenant_id=tenant_id, state=State.HELD, held_expires_at__lte=now())
     if overdue.exists():
         expire_one(artifact)
 

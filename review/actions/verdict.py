@@ -67,19 +67,13 @@ def give_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any]:
 def _give(actor: Actor, command: VerdictCommand, artifact_id: str) -> dict[str, Any]:
     known = access.load(actor)
     # Item before serve, everywhere in this order, so that two verdicts wait for each other and never deadlock.
-    item = (
-        Artifact.objects.select_for_update(of=("self",))
-        .select_related("workarea__tenant")
-        .get(pk=artifact_id)
-    )
+    item = Artifact.objects.select_for_update(of=("self",)).select_related("workarea__tenant").get(pk=artifact_id)
     serve = Serve.objects.select_for_update().get(pk=command.serve_id)
     decision = known.decide(Verb.REVIEW_VERDICT, item.workarea, item.workarea_id)
     if decision.refusal is not None:
         raise decision.refusal
     policy = effective_policy(item.workarea)
-    stands, closure = ceremony.consume_serve(
-        serve, item, actor, policy, presented_digest=command.content_digest
-    )
+    stands, closure = ceremony.consume_serve(serve, item, actor, policy, presented_digest=command.content_digest)
     code = _reason_code(command, policy)
     verdict, judged = _store(actor, command, serve, item, code, stands)
     events: list[Event] = [judged, *ceremony.carry_out(verdict, item, policy, closure)]

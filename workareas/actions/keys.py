@@ -28,7 +28,7 @@ from workareas.events import (
     KeyRevoked,
     QuotaSet,
 )
-from workareas.models import Effect, Grant, Key, Principal, PrincipalKind, Tenant
+from workareas.models import Effect, Grant, Key, Principal, PrincipalKind, Tenant, Workarea
 from workareas.verbs import CEILING, Capability, Verb
 
 
@@ -86,8 +86,7 @@ def issue_key(
     if expires_at is not None and expires_at <= now():
         raise Validation("expires_at lies in the past", param="expires_at")
     nodes = [
-        access.require_node(known.decide(Verb.KEY_ISSUE, access.find(actor, g.workarea), g.workarea))
-        for g in grants
+        access.require_node(known.decide(Verb.KEY_ISSUE, access.find(actor, g.workarea), g.workarea)) for g in grants
     ]
     if not known.scope(Capability.ADMIN).allow:
         raise AccessForbidden("this key administers no workarea")
@@ -109,9 +108,7 @@ def issue_key(
 
 
 @journalled
-def enrol_human(
-    actor: Actor, *, username: str, name: str, password: str, role: Role, staff: bool = False
-) -> Key:
+def enrol_human(actor: Actor, *, username: str, name: str, password: str, role: Role, staff: bool = False) -> Key:
     """Create a human who signs in, with the interactive key that their acts are recorded under.
 
     Raises:
@@ -171,9 +168,7 @@ def add_grant(actor: Actor, *, key: str, spec: GrantSpec) -> Grant:
     if row is None:
         raise AccessNotFound(f"no key {key} for this key")
     node = access.require_node(decision)
-    existing = Grant.objects.filter(
-        key=row, workarea=node, capability=spec.capability, effect=spec.effect
-    ).first()
+    existing = Grant.objects.filter(key=row, workarea=node, capability=spec.capability, effect=spec.effect).first()
     if existing is not None:
         return existing
     grant, added = _create_grant(actor, row, node, spec)
@@ -261,18 +256,14 @@ def _principal(actor: Actor, asked: str | NewPrincipal) -> Principal:
             raise AccessNotFound(f"no principal {asked} for this key", param="principal.id")
         return found
     if asked.kind == PrincipalKind.HUMAN:
-        raise Validation(
-            "humans are enrolled by an administrator, they do not carry API keys", param="principal.kind"
-        )
+        raise Validation("humans are enrolled by an administrator, they do not carry API keys", param="principal.kind")
     name = asked.name.strip()
     if not name:
         raise Validation("a principal has a name", param="principal.name")
     tenant = Tenant.objects.get(pk=actor.tenant_id)
     identity = new_id("pri")
     # Agents never sign in; their username only has to be unique, so it is their id.
-    return Principal.objects.create_principal(
-        tenant=tenant, id=identity, username=identity, name=name, kind=asked.kind
-    )
+    return Principal.objects.create_principal(tenant=tenant, id=identity, username=identity, name=name, kind=asked.kind)
 
 
 def _issued(key: Key) -> KeyIssued:
@@ -285,7 +276,7 @@ def _issued(key: Key) -> KeyIssued:
     )
 
 
-def _create_grant(actor: Actor, key: Key, node: object, spec: GrantSpec) -> tuple[Grant, GrantAdded]:
+def _create_grant(actor: Actor, key: Key, node: Workarea, spec: GrantSpec) -> tuple[Grant, GrantAdded]:
     if spec.effect == Effect.ALLOW and spec.capability not in CEILING[Role(key.role)]:
         raise Validation(
             f"a {key.role} key can never be granted {spec.capability}: a role is a ceiling (R1)",

@@ -46,9 +46,7 @@ def provision_tenant(*, slug: str, name: str) -> Provisioned:
     operator, operator_secret = _service_key(tenant, "Operator", Role.OPERATOR)
     admin, admin_secret = _service_key(tenant, "Administrator", Role.ADMIN)
     grants = [
-        Grant.objects.create(
-            key_id=admin.key_id, workarea=root, capability=capability, granted_by_id=operator.key_id
-        )
+        Grant.objects.create(key_id=admin.key_id, workarea=root, capability=capability, granted_by_id=operator.key_id)
         for capability in (Capability.ADMIN, Capability.READER)
     ]
     append(

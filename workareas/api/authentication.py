@@ -18,10 +18,3 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="oml"'
-
-
-def actor_of(request: Request) -> Actor:
-    """The actor of an authenticated API request."""
-    actor = request.auth
-    assert isinstance(actor, Actor)
-    return actor

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from memory.claims.events import Expired, Rejected
 from memory.claims.models import Artifact
 from memory.claims.states import CLAIM, Act, Cause, State
@@ -25,11 +27,14 @@ def reject(artifact: Artifact, *, cause: Cause) -> Event:
     artifact.ended_at = now()
     artifact.save(update_fields=["state", "cause", "ended_at"])
     index.withdraw(artifact.pk)
-    subject = {"artifact_id": artifact.pk, "claim_key": artifact.claim_key, "version": artifact.version}
-    where = {"workarea_id": artifact.workarea_id, "simulation_id": artifact.simulation_id}
-    if cause is Cause.EXPIRED:
-        return Expired(**where, **subject)
-    return Rejected(**where, **subject, cause=cause)
+    about: dict[str, Any] = {
+        "workarea_id": artifact.workarea_id,
+        "simulation_id": artifact.simulation_id,
+        "artifact_id": artifact.pk,
+        "claim_key": artifact.claim_key,
+        "version": artifact.version,
+    }
+    return Expired(**about) if cause is Cause.EXPIRED else Rejected(**about, cause=cause)
 
 
 def system_actor(tenant_id: str) -> Actor:
@@ -42,9 +47,7 @@ def expire_held(*, limit: int = 200) -> int:
 
     Each item is a transaction of its own, so one that is being judged at this moment holds up no other.
     """
-    overdue = Artifact.objects.filter(state=State.HELD, held_expires_at__lte=now()).order_by(
-        "held_expires_at"
-    )
+    overdue = Artifact.objects.filter(state=State.HELD, held_expires_at__lte=now()).order_by("held_expires_at")
     return sum(expire_one(artifact_id) for artifact_id in overdue.values_list("pk", flat=True)[:limit])
 
 

@@ -15,7 +15,8 @@ from memory.claims.events import Scanned
 from memory.claims.models import Artifact, ScanReport
 from memory.claims.states import Cause, ScanState, State
 from memory.recall import index
-from memory.scanning.chain import Outcome, ScannerReport, scan_text
+from memory.scanning.chain import scan_text
+from memory.scanning.report import Outcome, ScannerReport
 from oml.core.clock import now
 from oml.jobs.outbox import enqueue
 from oml.journal.append import append, journalled

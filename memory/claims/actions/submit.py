@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from memory.claims.actions.scan import SCAN_TASK
 from memory.claims.commands import SubmitCommand
 from memory.claims.errors import (
     ClaimKeyConflict,
@@ -22,7 +23,6 @@ from memory.claims.errors import (
     UploadNotFound,
 )
 from memory.claims.events import Learned, Remembered, Submitted
-from memory.claims.actions.scan import SCAN_TASK
 from memory.claims.models import Artifact, Lineage
 from memory.claims.states import SubmitVerb
 from oml.core.actor import Actor
@@ -41,7 +41,6 @@ from workareas.ladder import Status, is_frozen
 from workareas.models import Workarea
 from workareas.selectors.policies import effective_policy
 from workareas.verbs import Capability, Verb
-
 
 _VERBS = {SubmitVerb.REMEMBER: Verb.REMEMBER, SubmitVerb.LEARN: Verb.LEARN}
 _EVENTS: dict[SubmitVerb, type[Submitted]] = {SubmitVerb.REMEMBER: Remembered, SubmitVerb.LEARN: Learned}
@@ -131,9 +130,7 @@ def _checked_references(actor: Actor, command: SubmitCommand, known: Access) -> 
     return list(command.derives_from)
 
 
-def _store(
-    actor: Actor, command: SubmitCommand, node: Workarea, sources: list[str]
-) -> tuple[Artifact, Submitted]:
+def _store(actor: Actor, command: SubmitCommand, node: Workarea, sources: list[str]) -> tuple[Artifact, Submitted]:
     policy = effective_policy(node)
     submitted_at = now()
     artifact_id = new_id("art")
@@ -191,8 +188,7 @@ def _store(
         raise
     if sources:
         Lineage.objects.bulk_create(
-            Lineage(artifact=artifact, source_id=source, position=position)
-            for position, source in enumerate(sources)
+            Lineage(artifact=artifact, source_id=source, position=position) for position, source in enumerate(sources)
         )
     enqueue(SCAN_TASK, artifact_id=artifact_id)
     submitted = _EVENTS[command.verb](

@@ -36,7 +36,7 @@ def my_work(actor: Actor, *, query: MyWorkQuery) -> dict[str, Any]:
     rows = Artifact.objects.own(actor.key_id).order_by("-id")
     filters: dict[str, Any] = {"view": "my_work", "state": query.state, "workarea": None}
     if query.state is not None:
-        if query.state not in State:
+        if query.state not in list(State):
             raise Validation(f"state is one of {', '.join(State)}", param="state")
         rows = rows.filter(state=query.state)
     if query.workarea is not None:

@@ -27,12 +27,7 @@ def read_artifact(actor: Actor, *, artifact: str) -> tuple[dict[str, Any], Artif
     row = None
     if "\x00" not in artifact:
         scope = access.readable_paths(actor)
-        row = (
-            Artifact.objects.readable(actor.tenant_id, scope)
-            .select_related("workarea")
-            .filter(pk=artifact)
-            .first()
-        )
+        row = Artifact.objects.readable(actor.tenant_id, scope).select_related("workarea").filter(pk=artifact).first()
     if row is None:
         raise AccessNotFound.artifact(artifact)
     return _body(row), row

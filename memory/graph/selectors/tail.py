@@ -19,9 +19,7 @@ from workareas.verbs import Capability, Verb
 MAX_LIMIT = 500
 
 
-def events_tail(
-    actor: Actor, *, scope: str, after_seq: int | None, limit: int = 50
-) -> tuple[dict[str, Any], Workarea]:
+def events_tail(actor: Actor, *, scope: str, after_seq: int | None, limit: int = 50) -> tuple[dict[str, Any], Workarea]:
     """The next page of readable events, ascending, and where the tenant's journal stands.
 
     Args:
@@ -44,9 +42,7 @@ def events_tail(
     # The head is read first: an event committed in between shows up in this page or in the next, never in none.
     head = head_seq(actor.tenant_id)
     if after_seq is not None and not 0 <= after_seq <= head:
-        raise Validation(
-            f"after_seq is a sequence number from 0 to the journal's head {head}", param="after_seq"
-        )
+        raise Validation(f"after_seq is a sequence number from 0 to the journal's head {head}", param="after_seq")
     inside = Workarea.objects.filter(
         access.Scope((node.path,), ()).predicate(),
         known.scope(Capability.READER).predicate(),

@@ -18,17 +18,15 @@ from workareas.selectors.tenants import tenant_exists
 
 
 class Command(BaseCommand):
-    help = "Create a tenant with an operator key and a first admin key, or the demo tenant; run again, it changes nothing."
+    help = (
+        "Create a tenant with an operator key and a first admin key, or the demo tenant; a second run changes nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--tenant", help="short name of the tenant, such as acme")
         parser.add_argument("--name", help="its full name (default: the short name)")
-        parser.add_argument(
-            "--demo", action="store_true", help="the demo tenant with people, keys and sample work"
-        )
-        parser.add_argument(
-            "--write", type=Path, help="with --demo: JSON file for its ids and secrets, mode 0600"
-        )
+        parser.add_argument("--demo", action="store_true", help="the demo tenant with people, keys and sample work")
+        parser.add_argument("--write", type=Path, help="with --demo: JSON file for its ids and secrets, mode 0600")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["demo"]:
@@ -40,9 +38,7 @@ class Command(BaseCommand):
 
     def _tenant(self, slug: str, name: str) -> None:
         if tenant_exists(slug):
-            self.stdout.write(
-                f"Tenant {slug} exists; nothing was changed. `manage.py issue_key --help` makes keys."
-            )
+            self.stdout.write(f"Tenant {slug} exists; nothing was changed. `manage.py issue_key --help` makes keys.")
             return
         try:
             made = provision_tenant(slug=slug, name=name)

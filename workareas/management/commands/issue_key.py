@@ -49,9 +49,7 @@ class Command(BaseCommand):
         except OmlError as error:
             raise CommandError(f"{error.message} ({error.code}: {error.rule})") from None
         except ValueError:
-            raise CommandError(
-                "--expires-at is an RFC 3339 time with offset, such as 2027-01-31T12:00:00Z"
-            ) from None
+            raise CommandError("--expires-at is an RFC 3339 time with offset, such as 2027-01-31T12:00:00Z") from None
         self.stdout.write(
             f"Key {issued.key.pk} of {issued.key.principal_id}, role {issued.key.role}.\n"
             f"Secret, shown this once: {issued.secret}"
@@ -72,7 +70,5 @@ class Command(BaseCommand):
 def _grant(text: str) -> GrantSpec:
     workarea, _, capability = text.rpartition(":")
     if not workarea or capability not in list(Capability):
-        raise CommandError(
-            f"--grant {text}: write WORKAREA:CAPABILITY, capability one of {', '.join(Capability)}"
-        )
+        raise CommandError(f"--grant {text}: write WORKAREA:CAPABILITY, capability one of {', '.join(Capability)}")
     return GrantSpec(workarea, Capability(capability))
