@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from django.db.models import Q
 
 from oml.core.actor import Actor, Role
+from oml.core.clock import now
 from oml.core.errors import OmlError
 from oml.journal.selectors import permission_epoch
 from workareas.errors import AccessForbidden, AccessNotFound, OperatorCeiling, VerbCeiling
-from workareas.models import Grant, Workarea, WorkareaGroupPermission, WorkareaUserPermission
+from workareas.models import Grant, Key, Workarea, WorkareaGroupPermission, WorkareaUserPermission
 from workareas.verbs import CAPABILITY_OF, CEILING, Capability, Verb, may_hold, verbs_carried
 
 _HUMAN_PERMISSIONS = {"read": Capability.READER, "review": Capability.REVIEW, "administer": Capability.ADMIN}
@@ -228,12 +229,21 @@ def holders(node: Workarea, capability: Capability) -> dict[str, frozenset[str]]
     here = {"workarea__tenant_id": node.tenant_id, "workarea__path__in": above}
     found = [
         (key, path, effect == "allow")
-        for key, path, effect in Grant.objects.filter(
-            key__in=live, capability=capability, **here
-        ).values_list("key_id", "workarea__path", "effect")
+        for key, path, effect in Grant.objects.filter(key__in=live, capability=capability, **here).values_list(
+            "key_id", "workarea__path", "effect"
+        )
     ]
-    for human, path, allow in _human_holders(node.tenant_id, above, capability):
-        found += [(key, path, allow) for key in human]
+    names = [name for name, carried in _HUMAN_PERMISSIONS.items() if carried is capability]
+    codenames = [prefix + name for name in names for prefix in ("", "deny_")]
+    for rows in ("principal__workareauserpermission", "principal__groups__workareagrouppermission"):
+        place, code = f"{rows}__content_object__path", f"{rows}__permission__codename"
+        human = {f"{rows}__content_object__tenant_id": node.tenant_id, f"{place}__in": above}
+        found += [
+            (key, path, not codename.startswith("deny_"))
+            for key, path, codename in live.filter(interactive=True, **human, **{f"{code}__in": codenames}).values_list(
+                "pk", place, code
+            )
+        ]
     denied = {key for key, _, allow in found if not allow}
     paths: dict[str, set[str]] = {}
     for key, path, allow in found:

@@ -1,0 +1,27 @@
+"""Who could read what is promoted at a node: the effect of a ratification, told before it happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workareas import access
+from workareas.models import Workarea
+from workareas.verbs import Capability
+
+
+@dataclass(frozen=True, slots=True)
+class Readership:
+    """How many keys read a node, and how many workareas their access comes from."""
+
+    keys: int
+    workareas: int
+
+
+def readership(node: Workarea) -> Readership:
+    """Count the live keys that read a node; only numbers, for a reviewer has no right to a list of keys.
+
+    Args:
+        node: where the item would be promoted.
+    """
+    holders = access.holders(node, Capability.READER)
+    return Readership(len(holders), len({path for paths in holders.values() for path in paths}))
