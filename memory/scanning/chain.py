@@ -22,8 +22,6 @@ SCANNERS: tuple[Scanner, ...] = (UnicodeScanner(), SecretsScanner())
 # a text of thirty thousand soft hyphens must fill neither the table nor the reviewer's screen.
 FINDINGS_PER_RULE = 50
 
-_WORST_FIRST = (Outcome.BLOCKED, Outcome.FAILED, Outcome.NOT_RUN, Outcome.FLAGGED, Outcome.CLEAN)
-
 logger = logging.getLogger(__name__)
 
 
@@ -37,19 +35,11 @@ def scan_text(text: str, *, scanners: Sequence[Scanner] = SCANNERS) -> list[Scan
     return [_run(scanner, text) for scanner in scanners]
 
 
-def overall(reports: Iterable[ScannerReport], *, scanners: Sequence[Scanner] = SCANNERS) -> Outcome:
-    """The worst outcome: blocked, failed, not_run, flagged, clean. A scanner without a report was not run."""
-    by_name = {report.scanner: report.outcome for report in reports}
-    outcomes = {by_name.get(scanner.name, Outcome.NOT_RUN) for scanner in scanners} | set(by_name.values())
-    return next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
-
-
 def _run(scanner: Scanner, text: str) -> ScannerReport:
     try:
-        spans = list(scanner.scan(text))
         findings = tuple(
             Finding(rule=span.rule, severity=scanner.rules[span.rule], start=span.start, end=span.end)
-            for span in _folded(spans)
+            for span in _folded(scanner.scan(text))
         )
     except Exception as error:  # whatever a scanner does wrong, the answer is "failed"
         logger.error("scanner %s failed with %s", scanner.name, type(error).__name__)
@@ -64,13 +54,15 @@ def _outcome(findings: Sequence[Finding]) -> Outcome:
 
 
 def _folded(spans: Iterable[Span]) -> list[Span]:
-    """Sorted, without doubles, and at most ``FINDINGS_PER_RULE`` + 1 for each rule."""
-    by_rule: dict[str, list[Span]] = defaultdict(list)
-    for span in sorted(set(spans), key=lambda span: (span.start, span.end)):
-        by_rule[span.rule].append(span)
-    kept: list[Span] = []
-    for rule, found in by_rule.items():
-        kept.extend(found[:FINDINGS_PER_RULE])
-        if rest := found[FINDINGS_PER_RULE:]:
-            kept.append(Span(rule, rest[0].start, max(span.end for span in rest)))
+    """In order, without doubles, and at most ``FINDINGS_PER_RULE`` + 1 for each rule."""
+    single: dict[str, set[Span]] = defaultdict(set)
+    rest: dict[str, Span] = {}
+    for span in spans:
+        listed = single[span.rule]
+        if len(listed) < FINDINGS_PER_RULE:
+            listed.add(span)
+        elif span not in listed:
+            so_far = rest.get(span.rule, span)
+            rest[span.rule] = Span(span.rule, min(so_far.start, span.start), max(so_far.end, span.end))
+    kept = [span for listed in single.values() for span in listed] + list(rest.values())
     return sorted(kept, key=lambda span: (span.start, span.end, span.rule))

@@ -55,8 +55,11 @@ RIGHT_TO_LEFT = (
 
 _HAS_VARIANTS = r"\u2200-\u22FF\u2A00-\u2AFF\u3000-\u3002\uFF01-\uFF1F\u1000-\u109F"
 _MARK = f"[{BIDI_MARK}]"
+_NEAR = 11
+# The first condition is what nearly every character fails, so that the rest is rarely tried.
 _AT_HOME = re.compile(
-    "|".join(
+    rf"(?=[{INVISIBLE}])(?:%s)"
+    % "|".join(
         (
             # One selector on what has variants: emoji, ideographs, mathematics, Myanmar, Mongolian.
             rf"(?<=[{EMOJI}])[\uFE0E\uFE0F](?![{SELECTOR}])",
@@ -68,9 +71,9 @@ _AT_HOME = re.compile(
             rf"(?<=[{EMOJI}\uFE0F])\u200D(?=[{EMOJI}])",
             rf"(?<=[{JOINING}])[{JOINER}](?![{INVISIBLE}A-Za-z])",
             rf"(?<=[{SPACELESS}])\u200B(?=[{SPACELESS}])",
-            # A directional mark within three characters of right-to-left writing, and not two at once.
-            rf"(?<!{_MARK}){_MARK}(?!{_MARK})(?=.{{0,3}}[{RIGHT_TO_LEFT}])",
-            *(rf"(?<=[{RIGHT_TO_LEFT}]{'.' * gap}){_MARK}(?!{_MARK})" for gap in range(4)),
+            # A directional mark within a word's length of right-to-left writing, and not two at once.
+            rf"(?<!{_MARK}){_MARK}(?!{_MARK})(?=.{{0,{_NEAR}}}[{RIGHT_TO_LEFT}])",
+            *(rf"(?<=[{RIGHT_TO_LEFT}]{'.' * gap}){_MARK}(?!{_MARK})" for gap in range(_NEAR + 1)),
             r"\A\uFEFF",
         )
     )

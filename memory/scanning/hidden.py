@@ -66,6 +66,6 @@ def _text_of(raw: bytes) -> str:
 
 
 def _readable(text: str) -> bool:
-    """Four fifths printable, with at least three letters: a word, not noise that happens to decode."""
+    """Four fifths printable, with three different letters: a word, not noise that happens to decode."""
     printable = sum(character.isprintable() or character in "\n\t" for character in text)
-    return printable * 5 >= len(text) * 4 and len(_LETTER.findall(text[:4096])) >= 3
+    return printable * 5 >= len(text) * 4 and len(set(_LETTER.findall(text))) >= 3

@@ -9,40 +9,39 @@ the words around it, so that a page can hide exactly that.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Mapping
 
 from memory.scanning.fold import fold
 from memory.scanning.report import Severity, Span
 from memory.scanning.secret_formats import FORMATS, looks_random
 
-# --- PEM
-# -----------------------------------------------------------------------------------------------------
+# PEM blocks
 
 _PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY = re.compile(r"[A-Za-z0-9+/]{32}")
 _PEM_END = "-----END "
-_PEM_HEADERS = 640  # characters of Proc-Type, DEK-Info, Version and Comment lines before the body
+_PEM_HEADERS = 400  # characters of Proc-Type, DEK-Info, Version and Comment lines before the body
 _PEM_LONGEST = 16_384
 
-# --- passwords in connection strings
-# -------------------------------------------------------------------------
+# Passwords in connection strings
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}\Z")
 _USER_AND_PASSWORD = re.compile(r"([^\s:/?#@\"'<>]{0,128}+):([^\s/@\"'<>]{3,256}+)@[\w\[]")
 _KEYWORD_PASSWORD = re.compile(r"(?i:password|pwd) ?= ?([^\s;\"']{4,128}+)")
+_LONGEST_STRING = 256
 _KEYWORD_HOST = re.compile(r"(?i:server|data source|host|endpoint|addr) ?=")
-_PLACEHOLDERS = frozenset(
-    ["password", "passwd", "pass", "pwd", "secret", "changeme", "change-me", "change_me", "example"]
-    + ["yourpassword", "your-password", "your_password", "mypassword", "dbpassword", "db_password"]
-    + ["placeholder", "redacted", "hidden", "none", "null", "empty"]
+_PLACEHOLDER = re.compile(
+    r"(?:(?:my|your|the|db)[_-]?)?(?:pass(?:w(?:or)?d)?|pwd|secret)"
+    r"|change[_-]?(?:me|it)|example|placeholder|redacted|hidden|empty|none|null"
 )
 _TEMPLATE = re.compile(r"[*<>{}$]|%[s(]|\.\.\.|…")
 
-# --- values beside a telling word
-# ----------------------------------------------------------------------------
+# Values beside a telling word
 
-_TELLING_WORDS = ("secret", "token", "passw", "passphrase", "pwd", "apikey", "api_key", "api-key", "api key",
-                  "access_key", "access-key", "access key", "auth_key", "credential")  # fmt: skip
+_TELLING_WORD = re.compile(
+    r"(?i)secret|token|pass(?:w|phrase|code)|pwd|api[ _-]?key|a(?:ccess|uth)[ _-]?key|credential"
+)
 _ASSIGNMENT = re.compile(
     r"(?i:(passw(?:or)?d|passphrase|passcode|pwd)|secret|token|api[ _-]?key|access[ _-]?key|auth[_-]?key"
     r"|credentials?)[\w.-]{0,24}+[\"'\])]{0,2}+(?:(\s{1,3}is:?\s{1,3})|\s{0,3}(?:=>|:=|==?|:)\s{0,3})"
@@ -88,7 +87,7 @@ def _secrets(text: str) -> Iterator[Span]:
     lower = text.lower()
     if "password" in lower or "pwd" in lower:
         yield from _keyword_passwords(text)
-    if any(word in lower for word in _TELLING_WORDS):
+    if _TELLING_WORD.search(text):
         yield from _aws_secrets(text)
         yield from _assigned(text)
     if "bearer" in lower:
@@ -124,18 +123,21 @@ def _url_passwords(text: str) -> Iterator[Span]:
 
 
 def _keyword_passwords(text: str) -> Iterator[Span]:
-    for match in _KEYWORD_PASSWORD.finditer(text):
-        line = text.rfind("\n", max(0, match.start() - 256), match.start()) + 1
-        near = _KEYWORD_HOST.search(text, max(line, match.start() - 256), match.start())
-        if near and _is_password(match[1]):
+    """``Server=db;Uid=app;Pwd=…``: a password keyword with a host keyword before it on the same line."""
+    hosts = [match.start() for match in _KEYWORD_HOST.finditer(text)]
+    for match in _KEYWORD_PASSWORD.finditer(text) if hosts else ():
+        nearest = bisect(hosts, match.start()) - 1
+        if nearest < 0 or match.start() - hosts[nearest] > _LONGEST_STRING:
+            continue
+        if "\n" not in text[hosts[nearest] : match.start()] and _is_password(match[1]):
             yield Span("secrets.connection_string", *match.span(1))
 
 
 def _is_password(value: str, user: str = "") -> bool:
-    """Not a placeholder of a manual: a word like "password", the user's name again, a template, one letter."""
+    """Not a manual's placeholder: a word like "password", the user's name again, a template, one letter."""
     plain = value.lower()
     return not (
-        plain in _PLACEHOLDERS or plain == user.lower() or _TEMPLATE.search(value) or len(set(plain)) < 3
+        _PLACEHOLDER.fullmatch(plain) or plain == user.lower() or _TEMPLATE.search(value) or len(set(plain)) < 3
     )
 
 
@@ -149,14 +151,15 @@ def _aws_secrets(text: str) -> Iterator[Span]:
 
 def _assigned(text: str) -> Iterator[Span]:
     for match in _ASSIGNMENT.finditer(text):
-        password, in_prose, value = match[1], match[2], match[3].rstrip(".:!?")
+        password, in_prose = match[1], match[2]
+        value = match[3].rstrip(".:!?" if in_prose else ".:")
         if _likely_secret(value, password=bool(password), in_prose=bool(in_prose)):
             yield Span("secrets.assigned_secret", match.start(3), match.start(3) + len(value))
 
 
 def _likely_secret(value: str, *, password: bool, in_prose: bool) -> bool:
     """Whether a value is more likely a secret than a name, a path, a template or a sentence."""
-    if _NOT_A_VALUE.search(value) or _TEMPLATE.search(value) or value.lower() in _PLACEHOLDERS:
+    if _NOT_A_VALUE.search(value) or _TEMPLATE.search(value) or _PLACEHOLDER.fullmatch(value.lower()):
         return False
     lower, upper, digit = (any(test(c) for c in value) for test in (str.islower, str.isupper, str.isdigit))
     if not digit or not (lower or upper):
