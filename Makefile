@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run stop install lock test check demo bench-recall format
+.PHONY: help run stop install lock test check demo clients conformance bench-recall format
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,9 +36,15 @@ check: install ## lint, format, types, import walls, migrations, deployment sett
 format: install ## let ruff rewrite what it can
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
-demo: ## the main job as a story over MCP and HTTP, against a running `make run`
+demo: ## the main job as a story over MCP and HTTP, against a running `make run` or one of its own
 	@$(PYTHON) oml/embedded/environment.py
-	@exec $(BIN)/python manage.py demo
+	@exec $(BIN)/python -m oml.demo
+
+clients: install ## every real MCP client we know against a running server (installs them into .omltest/)
+	@OML_CLIENTS=all exec $(BIN)/python -m pytest tests/clients $(ARGS)
+
+conformance: install ## the official MCP conformance suite, both revisions, against the checked-in baseline
+	@exec $(BIN)/python -m pytest tests/clients/test_conformance.py $(ARGS)
 
 bench-recall: ## recall@1/5/10 and MRR on LoCoMo through the product's own doors (SET=folder)
 	@$(PYTHON) oml/embedded/environment.py
