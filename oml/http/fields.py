@@ -23,6 +23,8 @@ class StrictSerializer(serializers.Serializer[Any]):
     """A flat request shape; the first fault is raised as ``request.validation`` with its JSON path."""
 
     def run_validation(self, data: Any = empty) -> Any:
+        if data is empty:
+            return super().run_validation(data)
         if not isinstance(data, Mapping):
             self.fail_with("is an object")
         unknown = sorted(set(data) - set(self.fields) - IGNORED)
@@ -52,12 +54,22 @@ class StrictSerializer(serializers.Serializer[Any]):
         return values
 
 
-class Text(serializers.Field[Any, Any, Any, Any]):
+class Described:
+    """A field that can say its JSON schema, for OpenAPI."""
+
+    def json_schema(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+class Text(Described, serializers.Field[Any, Any, Any, Any]):
     """A JSON string exactly as sent: no trimming, no coercion, no U+0000, no lone surrogate."""
 
     def __init__(self, *, max_length: int, min_length: int = 1, oversize_is_limit: bool = False, **kwargs: Any) -> None:
         self.max_length, self.min_length, self.oversize_is_limit = max_length, min_length, oversize_is_limit
         super().__init__(**kwargs)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": self.min_length, "maxLength": self.max_length}
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -85,6 +97,9 @@ class Reference(Text):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=4096, **kwargs)
 
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1}
+
 
 class Matching(Text):
     """A string of a stated grammar."""
@@ -92,6 +107,9 @@ class Matching(Text):
     def __init__(self, *, pattern: Any, explain: str, max_length: int, **kwargs: Any) -> None:
         self.pattern, self.explain = pattern, explain
         super().__init__(max_length=max_length, **kwargs)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": f"^{self.pattern.pattern.removesuffix(chr(92) + 'Z')}$"}
 
     def to_internal_value(self, data: Any) -> str:
         value = super().to_internal_value(data)
@@ -107,6 +125,9 @@ class OneOf(Text):
         self.words = tuple(str(word) for word in words)
         super().__init__(max_length=64, **kwargs)
 
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "enum": list(self.words)}
+
     def to_internal_value(self, data: Any) -> str:
         value = super().to_internal_value(data)
         if value not in self.words:
@@ -114,8 +135,11 @@ class OneOf(Text):
         return value
 
 
-class Whole(serializers.Field[Any, Any, Any, Any]):
+class Whole(Described, serializers.Field[Any, Any, Any, Any]):
     """A JSON integer; true, 1.0 and "1" are not one."""
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "integer"}
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int):
@@ -128,8 +152,11 @@ class Whole(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
-class Flag(serializers.Field[Any, Any, Any, Any]):
+class Flag(Described, serializers.Field[Any, Any, Any, Any]):
     """JSON true or false."""
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
@@ -140,8 +167,11 @@ class Flag(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
-class Moment(serializers.Field[Any, Any, Any, Any]):
+class Moment(Described, serializers.Field[Any, Any, Any, Any]):
     """An RFC 3339 time with an offset; a naive time is refused."""
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "format": "date-time"}
 
     def to_internal_value(self, data: Any) -> datetime:
         if not isinstance(data, str):

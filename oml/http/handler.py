@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.db import DatabaseError, InterfaceError, transaction
+from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -55,8 +55,6 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     if isinstance(refusal, MethodNotAllowed):
         view = context.get("view")
         refusal = MethodNotAllowed(refusal.message, allow=tuple(getattr(view, "allowed_methods", ())))
-    if transaction.get_connection().in_atomic_block:
-        transaction.set_rollback(True)
     return Response(refusal.as_dict(), status=refusal.status, headers=refusal.headers())
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerFieldExtension
 
+from oml.http.fields import Described
 from oml.http.operations import Operation
 
 ERROR: dict[str, Any] = {
@@ -41,3 +42,12 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "description": "An API key, oml_k_…"}
+
+
+class DescribedField(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    target_class = Described
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        schema: dict[str, Any] = self.target.json_schema()
+        return schema

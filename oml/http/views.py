@@ -22,6 +22,7 @@ class OperationView(APIView):
     """Base of thin views; subclasses say how their method finds its operation."""
 
     parser_classes = (StrictJSONParser,)
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]
 
     def perform(self, request: Request, operation: Operation, data: Any) -> Response:
         """Run an operation for the request's actor, which the view's authentication put there."""

@@ -19,7 +19,8 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"] |= {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": False}
 
 WHITENOISE_USE_FINDERS = True
-WHITENOISE_AUTOREFRESH = False
+# Nothing is collected for a test run; files are found where they lie.
+WHITENOISE_AUTOREFRESH = True
 STORAGES: dict[str, dict[str, object]] = {
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
