@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.conf import settings
 
 
 class HouseConfig(AppConfig):
@@ -16,4 +17,5 @@ class HouseConfig(AppConfig):
         from oml import celery
         from oml.jobs import outbox
 
-        outbox.set_nudge(celery.nudge)
+        if settings.CELERY_BROKER_URL != "memory://":  # tests: no other process could hear it
+            outbox.set_nudge(celery.nudge)

@@ -8,6 +8,8 @@ from typing import Any
 from celery import Celery
 from celery.signals import worker_ready
 
+from oml.nudge import Nudger
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "oml.settings")
 
 app = Celery("oml")
@@ -15,9 +17,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
-def nudge() -> None:
-    """Tell a worker that the outbox has work. May fail or get lost: the sweep is the guarantee."""
-    app.send_task("oml.jobs.drain")
+nudge = Nudger(lambda: app.send_task("oml.jobs.drain"))
 
 
 @worker_ready.connect

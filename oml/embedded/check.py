@@ -47,9 +47,7 @@ def main() -> int:
 
 def _run(name: str, command: list[str], environment: dict[str, str]) -> bool:
     started = time.monotonic()
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     passed = done.returncode == 0
     print(f"{'ok  ' if passed else 'FAIL'}  {name} ({time.monotonic() - started:.1f} s)", flush=True)
     if not passed:

@@ -31,6 +31,8 @@ from oml.embedded.places import DATABASE, LONGEST_SOCKET_FOLDER, USER, Places
 START_RETRY_SECONDS = 15.0
 RECOVERY_SECONDS = 120.0
 SHARED = Path("/var/lib/oml")
+# The socket's folder becomes a word in connection strings that not every client quotes.
+_PLAIN = re.compile(r"[\w/.,:@%+=~-]+", re.ASCII)
 
 
 class PostgresFailed(Exception):
@@ -148,7 +150,7 @@ class Cluster:
                 SHARED.mkdir(mode=0o711, exist_ok=True)
                 postgres = Path(tempfile.mkdtemp(prefix="home-", dir=SHARED))
             sockets = postgres / "socket"
-            if len(os.fsencode(sockets)) > LONGEST_SOCKET_FOLDER:
+            if len(os.fsencode(sockets)) > LONGEST_SOCKET_FOLDER or not _PLAIN.fullmatch(str(sockets)):
                 sockets = Path(tempfile.mkdtemp(prefix="oml-", dir="/tmp"))  # short on purpose
             pointer = self.places.postgres_pointer
             scratch = pointer.with_suffix(".new")
@@ -159,9 +161,7 @@ class Cluster:
                 folder.mkdir(parents=True, mode=0o700)
             elif folder.is_symlink() or folder.stat().st_uid not in (os.geteuid(), self.account.uid):
                 # A stranger's folder at our place in /tmp would own our socket.
-                raise PostgresFailed(
-                    f"{folder} belongs to somebody else; remove {self.places.postgres_pointer}"
-                )
+                raise PostgresFailed(f"{folder} belongs to somebody else; remove {self.places.postgres_pointer}")
             if stat.S_IMODE(folder.stat().st_mode) != 0o700 or self.account.is_other:
                 self.account.own(folder)
 
@@ -175,9 +175,7 @@ class Cluster:
         locale = ["--locale-provider=builtin", "--locale=C.UTF-8"] if builtin else ["--no-locale"]
         # Trust, because the socket lies in a folder that only its owner (and root) can enter.
         access = ("-U", USER, "--auth-local=trust", "--auth-host=reject")
-        made = self._run(
-            "initdb", "-D", str(scratch), "--encoding=UTF8", "--no-instructions", *access, *locale
-        )
+        made = self._run("initdb", "-D", str(scratch), "--encoding=UTF8", "--no-instructions", *access, *locale)
         if made.returncode != 0:
             raise PostgresFailed(f"initdb failed: {made.stderr.strip()}")
         os.rename(scratch, self.places.data)

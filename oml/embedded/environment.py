@@ -57,9 +57,7 @@ def ensure(requirements: Path, venv: Path, *, upgrade_from: tuple[Path, ...] = (
     Errors: SystemExit with a readable sentence; subprocess.CalledProcessError from pip.
     """
     if sys.version_info < OLDEST:
-        raise SystemExit(
-            f"OML needs Python {OLDEST[0]}.{OLDEST[1]} or newer; this is {sys.version.split()[0]}."
-        )
+        raise SystemExit(f"OML needs Python {OLDEST[0]}.{OLDEST[1]} or newer; this is {sys.version.split()[0]}.")
     with open(venv.parent / f"{venv.name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if any(is_installed(candidate, venv) for candidate in (requirements, *upgrade_from)):
@@ -116,9 +114,7 @@ def main(argv: list[str] | None = None) -> int:
         else:
             ensure(runtime, venv, upgrade_from=(dev,))
     except subprocess.CalledProcessError as failed:
-        print(
-            f"pip failed (exit code {failed.returncode}); run it again once that is mended.", file=sys.stderr
-        )
+        print(f"pip failed (exit code {failed.returncode}); run it again once that is mended.", file=sys.stderr)
         return 1
     return 0
 

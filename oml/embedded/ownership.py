@@ -41,9 +41,7 @@ class Ownership:
             self._file.close()
             running = owner(self.places)
             number = f" (process {running.pid})" if running else ""
-            raise AlreadyRunning(
-                f"OML already runs from {self.places.home}{number}; `make stop` ends it"
-            ) from None
+            raise AlreadyRunning(f"OML already runs from {self.places.home}{number}; `make stop` ends it") from None
         me = psutil.Process()
         self.places.owner.write_text(json.dumps({"pid": me.pid, "started": me.create_time()}))
         return self

@@ -42,9 +42,7 @@ def run() -> int:
     """Everything up, until asked to end. Returns the exit code: 0 when asked, 1 on failure."""
     environment = read(os.environ, root=ROOT)
     if environment.stage is not Stage.DEV:
-        raise Failed(
-            f"`make run` is the embedded default; OML_ENV is {environment.stage}. See docs/operations."
-        )
+        raise Failed(f"`make run` is the embedded default; OML_ENV is {environment.stage}. See docs/operations.")
     places = Places(environment.home)
     cluster = Cluster(places)
     cluster.make_folders()
@@ -113,9 +111,8 @@ def _prepare(environment: Environment, places: Places, cluster: Cluster) -> None
     if environment.embedded_database:
         _step("Postgres", cluster.ensure_started)
     if environment.broker_url.startswith("pgmq://"):
-        dsn = str(environment.broker_options["conn_string"])
-        if environment.embedded_database and not os.environ.get("CELERY_BROKER_URL"):
-            dsn = places.database_url()
+        # Read again: the launcher may have put the socket elsewhere a moment ago.
+        dsn = str(read(os.environ, root=ROOT).broker_options["conn_string"])
         _step("broker", lambda: broker.install(dsn))
     _step("migrations", lambda: _manage(places, "migrate", "--noinput"))
     _step("demo tenant", lambda: _manage(places, "bootstrap", "--demo", "--write", str(places.seed)))
@@ -167,9 +164,7 @@ def _refuse_taken_port(port: int) -> None:
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            raise Failed(
-                f"port {port}: {error.strerror}; choose another with OML_PORT=8001 make run"
-            ) from None
+            raise Failed(f"port {port}: {error.strerror}; choose another with OML_PORT=8001 make run") from None
 
 
 def _wait_until_ready(port: int, supervisor: Supervisor) -> None:
@@ -179,8 +174,9 @@ def _wait_until_ready(port: int, supervisor: Supervisor) -> None:
         _fail_if_dead(supervisor)
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as response:
-                if response.status == 200:
+                if response.status == 200 and supervisor.all_up():
                     return
+                answer = "ready, but not every process is up"
         except urllib.error.HTTPError as error:
             answer = f"{error.code} {error.read(2000).decode(errors='replace')}"
         except OSError:

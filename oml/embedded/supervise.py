@@ -78,6 +78,11 @@ class Supervisor:
                 return str(row["name"])
         return None
 
+    def all_up(self) -> bool:
+        """True when every process that is to run has lived through its first seconds."""
+        rows = self.states()
+        return bool(rows) and all(row["statename"] == "RUNNING" for row in rows if row["start"] or row["pid"])
+
     def states(self) -> list[dict[str, Any]]:
         """Supervisord's own rows: name, statename, pid; empty while it starts."""
         transport = SupervisorTransport(None, None, f"unix://{self._control}")

@@ -46,9 +46,7 @@ def text(document: dict[str, Any], places: Places) -> str:
         }
     }
     base = document["base_url"]
-    humans = [
-        f"  {name:<10} {who['username']} / {who['password']}" for name, who in document["humans"].items()
-    ]
+    humans = [f"  {name:<10} {who['username']} / {who['password']}" for name, who in document["humans"].items()]
     keys = [f"  {name:<10} {secret}" for name, secret in document["keys"].items()]
     return "\n".join(
         [

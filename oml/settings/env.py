@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from oml.embedded.places import Places
+from oml.settings.broker import Broker, broker
 
 T = TypeVar("T")
 EMBEDDERS = ("minilm",)
@@ -40,8 +41,7 @@ class Environment:
     home: Path
     port: int
     database: dict[str, Any]
-    broker_url: str
-    broker_options: dict[str, Any]
+    broker: Broker
     replicas: int
     embedder: str
     allowed_hosts: list[str]
@@ -81,22 +81,20 @@ def read(environ: Mapping[str, str], *, root: Path) -> Environment:
     if not broker_url and stage is Stage.PRODUCTION:
         problems.append("CELERY_BROKER_URL is not set, for example redis://host:6379/0")
     default_broker = "memory://" if stage is Stage.TEST else "pgmq://"
-    no_broker: tuple[str, dict[str, Any]] = ("", {})
-    broker = attempt(lambda: _broker(broker_url or default_broker, url or places.database_url()), no_broker)
+    found_broker = attempt(
+        lambda: broker(broker_url or default_broker, database_url=url or places.database_url()), Broker()
+    )
     hosts = _words(environ.get("OML_ALLOWED_HOSTS", ""))
     if stage is Stage.PRODUCTION and not hosts:
         problems.append("OML_ALLOWED_HOSTS is not set: the host names users type, separated by commas")
     if stage is Stage.PRODUCTION and "*" in hosts:
-        problems.append(
-            "OML_ALLOWED_HOSTS must name hosts in production; * lets anybody forge the Host header"
-        )
+        problems.append("OML_ALLOWED_HOSTS must name hosts in production; * lets anybody forge the Host header")
     found = Environment(
         stage=stage,
         home=home,
         port=attempt(lambda: _number(environ, "OML_PORT", default=8000, low=1, high=65535), 8000),
         database=database,
-        broker_url=broker[0],
-        broker_options=broker[1],
+        broker=found_broker,
         replicas=attempt(lambda: _number(environ, "OML_REPLICAS", default=1, low=1, high=1000), 1),
         embedder=attempt(lambda: _choice(environ, "OML_EMBEDDER", EMBEDDERS), EMBEDDERS[0]),
         allowed_hosts=hosts or ["localhost", "127.0.0.1", "[::1]"],
@@ -123,9 +121,7 @@ def database_from_url(url: str) -> dict[str, Any]:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise ValueError(
-            "DATABASE_URL is not a URL (is a special character in the password unescaped?)"
-        ) from None
+        raise ValueError("DATABASE_URL is not a URL (is a special character in the password unescaped?)") from None
     if parts.scheme not in ("postgres", "postgresql"):
         raise ValueError("DATABASE_URL must start with postgresql://")
     name = unquote(parts.path.lstrip("/"))
@@ -145,34 +141,6 @@ def database_from_url(url: str) -> dict[str, Any]:
         "CONN_MAX_AGE": 300,
         "CONN_HEALTH_CHECKS": True,
     }
-
-
-def _broker(url: str, database_url: str) -> tuple[str, dict[str, Any]]:
-    """Celery's broker URL and transport options (measured values: docs/adr/0002)."""
-    scheme = url.partition("://")[0]
-    if scheme == "pgmq":
-        own = url[len("pgmq://") :]
-        dsn = f"postgresql://{own}" if own else database_url.replace("postgres://", "postgresql://", 1)
-        return "pgmq://", {
-            "conn_string": dsn,
-            "init_extension": False,
-            "visibility_timeout": 600,
-            "wait_time_seconds": 0,
-            "use_notify": True,
-            "polling_interval": 1,
-            "pool_timeout": 3,
-        }
-    if scheme in ("redis", "rediss"):
-        return url, {
-            "visibility_timeout": 600,
-            "unacked_restore_interval": 5,
-            "unacked_restore_throttle": 1,
-            "socket_connect_timeout": 2,
-            "socket_timeout": 5,
-        }
-    if scheme == "memory":
-        return url, {}
-    raise ValueError("CELERY_BROKER_URL must start with redis://, rediss:// or pgmq://")
 
 
 def _stage(environ: Mapping[str, str]) -> Stage:

@@ -79,9 +79,7 @@ def test_ensure_started__five_processes_at_once__one_cluster(cluster: Cluster, h
         done = list(pool.map(start, range(5)))
     assert [(one.returncode, one.stderr) for one in done] == [(0, "")] * 5
     assert {one.stdout.strip() for one in done} == {cluster.places.database_url()}
-    named = [
-        p for p in psutil.process_iter(["cmdline"]) if str(cluster.places.data) in (p.info["cmdline"] or [])
-    ]
+    named = [p for p in psutil.process_iter(["cmdline"]) if str(cluster.places.data) in (p.info["cmdline"] or [])]
     assert len(named) == 1
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from pgmq.base import PGMQConfig
+from psycopg.conninfo import conninfo_to_dict
 
+from oml.settings.broker import broker
 from oml.settings.env import Environment, Stage, database_from_url, read
 
 ROOT = Path("/srv/oml")
@@ -32,14 +35,14 @@ def test_read__empty_environment__embedded_default_under_the_project() -> None:
     assert found.embedded_database
     assert found.database["HOST"] == "/srv/oml/.oml/postgres/socket"
     assert found.broker_url == "pgmq://"
-    assert found.broker_options["conn_string"] == "postgresql://oml@/oml?host=/srv/oml/.oml/postgres/socket"
+    assert found.broker_options["conn_string"] == "host=/srv/oml/.oml/postgres/socket port=5432 dbname=oml user=oml"
 
 
 def test_read__whole_production_environment__taken_as_it_is() -> None:
     found = read(PRODUCTION, root=ROOT)
     assert isinstance(found, Environment)
     assert found.allowed_hosts == ["oml.example.org"]
-    assert found.broker_options["unacked_restore_interval"] == 5
+    assert found.broker.options["unacked_restore_interval"] == 5
     assert not found.embedded_database
 
 
@@ -99,4 +102,11 @@ def test_database_from_url__escaped_password_and_options__taken_apart() -> None:
 
 def test_read__pgmq_url_of_its_own__its_database_is_the_broker() -> None:
     found = read({"CELERY_BROKER_URL": "pgmq://u:p@db:5432/queue"}, root=ROOT)
-    assert found.broker_options["conn_string"] == "postgresql://u:p@db:5432/queue"
+    assert found.broker_options["conn_string"] == "host=db port=5432 dbname=queue user=u password=p"
+
+
+@pytest.mark.parametrize("url", ["pgmq://u:p%20w@db/queue", "pgmq://u:hunter2@db/queue?sslmode=require"])
+def test_read__pgmq_url_that_its_client_would_break__refused(url: str) -> None:
+    message = refused(CELERY_BROKER_URL=url)
+    assert "CELERY_BROKER_URL" in message
+    assert "hunter2" not in message
