@@ -110,9 +110,9 @@ def keep_database() -> int:
 def _prepare(environment: Environment, places: Places, cluster: Cluster) -> None:
     if environment.embedded_database:
         _step("Postgres", cluster.ensure_started)
-    if environment.broker_url.startswith("pgmq://"):
+    if environment.broker_dsn:
         # Read again: the launcher may have put the socket elsewhere a moment ago.
-        dsn = str(read(os.environ, root=ROOT).broker_options["conn_string"])
+        dsn = read(os.environ, root=ROOT).broker_dsn
         _step("broker", lambda: broker.install(dsn))
     _step("migrations", lambda: _manage(places, "migrate", "--noinput"))
     _step("demo tenant", lambda: _manage(places, "bootstrap", "--demo", "--write", str(places.seed)))

@@ -41,7 +41,9 @@ class Environment:
     home: Path
     port: int
     database: dict[str, Any]
-    broker: Broker
+    broker_url: str
+    broker_options: dict[str, Any]
+    broker_dsn: str
     replicas: int
     embedder: str
     allowed_hosts: list[str]
@@ -94,7 +96,9 @@ def read(environ: Mapping[str, str], *, root: Path) -> Environment:
         home=home,
         port=attempt(lambda: _number(environ, "OML_PORT", default=8000, low=1, high=65535), 8000),
         database=database,
-        broker=found_broker,
+        broker_url=found_broker.url,
+        broker_options=found_broker.options,
+        broker_dsn=found_broker.dsn,
         replicas=attempt(lambda: _number(environ, "OML_REPLICAS", default=1, low=1, high=1000), 1),
         embedder=attempt(lambda: _choice(environ, "OML_EMBEDDER", EMBEDDERS), EMBEDDERS[0]),
         allowed_hosts=hosts or ["localhost", "127.0.0.1", "[::1]"],

@@ -35,14 +35,14 @@ def test_read__empty_environment__embedded_default_under_the_project() -> None:
     assert found.embedded_database
     assert found.database["HOST"] == "/srv/oml/.oml/postgres/socket"
     assert found.broker_url == "pgmq://"
-    assert found.broker_options["conn_string"] == "host=/srv/oml/.oml/postgres/socket port=5432 dbname=oml user=oml"
+    assert found.broker_dsn == "postgresql://oml@/oml?host=/srv/oml/.oml/postgres/socket"
 
 
 def test_read__whole_production_environment__taken_as_it_is() -> None:
     found = read(PRODUCTION, root=ROOT)
     assert isinstance(found, Environment)
     assert found.allowed_hosts == ["oml.example.org"]
-    assert found.broker.options["unacked_restore_interval"] == 5
+    assert found.broker_options["unacked_restore_interval"] == 5
     assert not found.embedded_database
 
 
@@ -102,11 +102,24 @@ def test_database_from_url__escaped_password_and_options__taken_apart() -> None:
 
 def test_read__pgmq_url_of_its_own__its_database_is_the_broker() -> None:
     found = read({"CELERY_BROKER_URL": "pgmq://u:p@db:5432/queue"}, root=ROOT)
-    assert found.broker_options["conn_string"] == "host=db port=5432 dbname=queue user=u password=p"
+    assert found.broker_dsn == "postgresql://u:p@db:5432/queue"
 
 
-@pytest.mark.parametrize("url", ["pgmq://u:p%20w@db/queue", "pgmq://u:hunter2@db/queue?sslmode=require"])
-def test_read__pgmq_url_that_its_client_would_break__refused(url: str) -> None:
-    message = refused(CELERY_BROKER_URL=url)
-    assert "CELERY_BROKER_URL" in message
-    assert "hunter2" not in message
+@pytest.mark.parametrize(
+    ("url", "reached"),
+    [
+        ("pgmq://oml@/oml?host=/home/an%20o%27ne/socket", {"host": "/home/an o'ne/socket", "user": "oml"}),
+        (
+            "pgmq://u:p%20%3A%2F%2Fw@db.example:6432/queue?sslmode=require",
+            {"host": "db.example", "port": "6432", "user": "u", "password": "p ://w", "sslmode": "require"},
+        ),
+    ],
+)
+def test_broker__pgmq_url__its_client_connects_to_exactly_what_was_named(url: str, reached: dict[str, str]) -> None:
+    words = broker(url, database_url="").options["conn_string"]
+    connection = conninfo_to_dict(PGMQConfig(conn_string=words).dsn)
+    assert {name: connection[name] for name in reached} == reached
+
+
+def test_broker__unreadable_pgmq_url__password_is_not_in_the_message() -> None:
+    assert "hunter2" not in refused(CELERY_BROKER_URL="pgmq://u:hunter2@db/x?no=such")
