@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run stop install lock test check demo clients conformance bench-recall format
+.PHONY: help run stop install lock test check demo clients conformance bench-recall bench-scan format
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,3 +49,7 @@ conformance: install ## the official MCP conformance suite, both revisions, agai
 bench-recall: ## recall@1/5/10 and MRR on LoCoMo through the product's own doors (SET=folder)
 	@$(PYTHON) oml/embedded/environment.py
 	@exec $(BIN)/python -m oml.embedded.test -- $(BIN)/python bench/recall.py $(if $(SET),--set $(SET))
+
+bench-scan: ## what the scanners find and what they wrongly suspect, on the public sets
+	@$(PYTHON) oml/embedded/environment.py
+	@exec $(BIN)/python bench/scan.py
