@@ -149,14 +149,8 @@ ATTACKS = (
     *(
         Attack(technique, smuggled(technique), "unicode")
         for technique in [
-            "tag_chars",
-            "zero_width_binary",
-            "zero_width_split",
-            "variation_selectors",
-            "bidi_override",
-            "soft_hyphen_split",
-            "fullwidth",
-            "homoglyph_cyrillic",
+            *("tag_chars", "zero_width_binary", "zero_width_split", "variation_selectors"),
+            *("bidi_override", "soft_hyphen_split", "fullwidth", "homoglyph_cyrillic"),
         ]
     ),
     Attack(
