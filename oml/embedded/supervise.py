@@ -27,6 +27,7 @@ from oml.embedded.places import LONGEST_SOCKET_FOLDER, Places
 CONFIGURATION = Path(__file__).with_name("supervisord.conf")
 ROOT = Path(__file__).resolve().parents[2]
 _STOP_SECONDS = 40
+KEEPER_COMMAND = [sys.executable, "-m", "oml.embedded", "keep-database"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,23 @@ class Plan:
     web_processes: int = 2
     web_threads: int = 8
     worker_processes: int = 2
+
+
+def web_command(places: Places, plan: Plan) -> list[str]:
+    """How the web process of `make run` is started."""
+    command = [sys.executable, "-m", "gunicorn", "oml.wsgi:application", "--worker-class", "gthread"]
+    command += ["--workers", str(plan.web_processes), "--threads", str(plan.web_threads)]
+    command += ["--bind", f"127.0.0.1:{plan.port}", "--graceful-timeout", "5", "--timeout", "120"]
+    # Requests are in the journal and the read log; an access log would be a third place with paths in it.
+    return [*command, "--log-level", "warning", "--worker-tmp-dir", str(places.run)]
+
+
+def worker_command(places: Places, plan: Plan) -> list[str]:
+    """How the worker of `make run`, with beat, is started."""
+    command = [sys.executable, "-m", "celery", "--app", "oml", "worker", "--beat", "--loglevel", "warning"]
+    command += ["--schedule", str(places.run / "beat"), "--concurrency", str(plan.worker_processes)]
+    # Gossip and mingle need broadcast queues, which pgmq does not have.
+    return [*command, "--without-gossip", "--without-mingle"]
 
 
 class Supervisor:
@@ -119,35 +137,7 @@ class Supervisor:
             "OML_LOG": str(self.places.log),
             "OML_CONTROL": str(self._control),
             "OML_EMBEDDED_DATABASE": "true" if self.plan.embedded_database else "false",
-            "OML_COMMAND_DATABASE": shlex.join([sys.executable, "-m", "oml.embedded", "keep-database"]),
-            "OML_COMMAND_WEB": shlex.join(self._web()),
-            "OML_COMMAND_WORKER": shlex.join(self._worker()),
+            "OML_COMMAND_DATABASE": shlex.join(KEEPER_COMMAND),
+            "OML_COMMAND_WEB": shlex.join(web_command(self.places, self.plan)),
+            "OML_COMMAND_WORKER": shlex.join(worker_command(self.places, self.plan)),
         }
-
-    def _web(self) -> list[str]:
-        command = [sys.executable, "-m", "gunicorn", "oml.wsgi:application", "--worker-class", "gthread"]
-        command += ["--workers", str(self.plan.web_processes), "--threads", str(self.plan.web_threads)]
-        command += ["--bind", f"127.0.0.1:{self.plan.port}", "--graceful-timeout", "5", "--timeout", "120"]
-        # Requests are in the journal and the read log; an access log would be a third place with paths in it.
-        return [*command, "--log-level", "warning", "--worker-tmp-dir", str(self.places.run)]
-
-    def _worker(self) -> list[str]:
-        command = [
-            sys.executable,
-            "-m",
-            "celery",
-            "--app",
-            "oml",
-            "worker",
-            "--beat",
-            "--loglevel",
-            "warning",
-        ]
-        command += [
-            "--schedule",
-            str(self.places.run / "beat"),
-            "--concurrency",
-            str(self.plan.worker_processes),
-        ]
-        # Gossip and mingle need broadcast queues, which pgmq does not have.
-        return [*command, "--without-gossip", "--without-mingle"]
