@@ -7,10 +7,15 @@ from collections.abc import Iterator
 import pytest
 from django.db import connection
 from django.test import Client
+from hypothesis import settings
 
 from tests.support.api import Api
 from tests.support.world import World
 from workareas import quota
+
+# Shared machines stall; a slow example is not a wrong one.
+settings.register_profile("oml", deadline=None)
+settings.load_profile("oml")
 
 
 @pytest.fixture(scope="session")
@@ -28,9 +33,8 @@ def _fresh_process_state() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> None:
     """Let the test runner, and nobody else, empty the journal between transactional tests."""
-    with django_db_blocker.unblock():  # type: ignore[attr-defined]
-        with connection.cursor() as cursor:
-            cursor.execute("ALTER TABLE journal_journalentry DISABLE TRIGGER journal_no_truncate")
+    with django_db_blocker.unblock(), connection.cursor() as cursor:  # type: ignore[attr-defined]
+        cursor.execute("ALTER TABLE journal_journalentry DISABLE TRIGGER journal_no_truncate")
 
 
 @pytest.fixture

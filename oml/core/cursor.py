@@ -22,7 +22,7 @@ _MAC_BYTES = 16
 def seal(secret: bytes, *, keyset: list[Any], filters: dict[str, Any], key_id: str) -> str:
     """Return an opaque cursor that continues after ``keyset`` for this key and these filters."""
     body = json.dumps(keyset, separators=(",", ":")).encode()
-    return base64.urlsafe_b64encode(_mac(secret, body, filters, key_id) + body).rstrip(b"=").decode()
+    return _encoded(_mac(secret, body, filters, key_id) + body)
 
 
 def open_(secret: bytes, cursor: str, *, filters: dict[str, Any], key_id: str) -> list[Any]:
@@ -33,6 +33,8 @@ def open_(secret: bytes, cursor: str, *, filters: dict[str, Any], key_id: str) -
     """
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        if _encoded(raw) != cursor:  # the decoder skips foreign characters and spare bits; one cursor, one spelling
+            raise ValueError
         mac, body = raw[:_MAC_BYTES], raw[_MAC_BYTES:]
         if not hmac.compare_digest(mac, _mac(secret, body, filters, key_id)):
             raise ValueError
@@ -45,6 +47,10 @@ def open_(secret: bytes, cursor: str, *, filters: dict[str, Any], key_id: str) -
     if not isinstance(keyset, list):
         raise Validation("cursor is not one that this key was given for these filters", param="cursor")
     return keyset
+
+
+def _encoded(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def _mac(secret: bytes, body: bytes, filters: dict[str, Any], key_id: str) -> bytes:
