@@ -46,6 +46,8 @@ class Environment:
     broker_dsn: str
     replicas: int
     embedder: str
+    checkpoint_dir: Path
+    journal_origin: str
     allowed_hosts: list[str]
     csrf_trusted_origins: list[str]
     trusted_proxy: bool
@@ -101,6 +103,8 @@ def read(environ: Mapping[str, str], *, root: Path) -> Environment:
         broker_dsn=found_broker.dsn,
         replicas=attempt(lambda: _number(environ, "OML_REPLICAS", default=1, low=1, high=1000), 1),
         embedder=attempt(lambda: _choice(environ, "OML_EMBEDDER", EMBEDDERS), EMBEDDERS[0]),
+        checkpoint_dir=(root / (environ.get("OML_CHECKPOINT_DIR") or home / "checkpoints")).absolute(),
+        journal_origin=attempt(lambda: _origin(environ), "oml"),
         allowed_hosts=hosts or ["localhost", "127.0.0.1", "[::1]"],
         csrf_trusted_origins=attempt(lambda: _origins(environ), []),
         trusted_proxy=attempt(lambda: _flag(environ, "OML_TRUST_PROXY_HEADERS"), False),
@@ -153,6 +157,15 @@ def _stage(environ: Mapping[str, str]) -> Stage:
         return Stage(word)
     except ValueError:
         raise ValueError(f"OML_ENV is one of {', '.join(Stage)}") from None
+
+
+def _origin(environ: Mapping[str, str]) -> str:
+    """The name that checkpoints are signed under; it may hold what a signed note's key name may hold."""
+    word = (environ.get("OML_JOURNAL_ORIGIN") or "oml").rstrip("/")
+    good = word.isprintable() and not any(letter.isspace() or letter == "+" for letter in word)
+    if not good or not 0 < len(word) <= 200:
+        raise ValueError("OML_JOURNAL_ORIGIN is a name without spaces or plus signs, such as oml.example.org")
+    return word
 
 
 def _number(environ: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:

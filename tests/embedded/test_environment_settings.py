@@ -59,6 +59,8 @@ def test_read__production_without_a_needed_variable__named(name: str) -> None:
         ("OML_PORT", "70000"),
         ("OML_PORT", "٨٠"),
         ("OML_REPLICAS", "0"),
+        ("OML_JOURNAL_ORIGIN", "two words"),
+        ("OML_JOURNAL_ORIGIN", "/"),
         ("OML_EMBEDDER", "gpt"),
         ("OML_DEBUG", "yes please"),
         ("OML_ALLOWED_HOSTS", "*"),
