@@ -1,0 +1,56 @@
+"""The queue as the browser shows it: one half of the list, and what the filters offer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memory.claims.models import Artifact
+from oml.core.actor import Actor
+from oml.core.clock import now
+from review.selectors.queue import QueueQuery, review_queue
+from workareas import access
+from workareas.verbs import Capability
+
+# A select with more entries than this helps nobody; the filter also takes a path typed into the address.
+_MOST_CHOICES = 200
+
+
+def queue_page(actor: Actor, *, query: QueueQuery) -> dict[str, Any]:
+    """The answer of :func:`review_queue` with ``choices`` for the filters and whether there is anything to hold.
+
+    Args:
+        actor: a signed-in reviewer.
+        query: filters, turn, page size and cursor.
+
+    Returns:
+        ``queue``, ``choices`` (workareas, authors) and ``reviews_anywhere``: False when no grant gives review.
+
+    Raises:
+        As :func:`review_queue`.
+    """
+    queue = review_queue(actor, query=query)
+    scope = access.load(actor).scope(Capability.REVIEW)
+    held = Artifact.objects.held(now()).filter(scope.predicate("workarea__path"), tenant_id=actor.tenant_id)
+    paths = held.order_by("workarea__path").values_list("workarea__path", flat=True).distinct()
+    authors = (
+        held.order_by("author_principal__name", "author_key_id")
+        .values_list("author_key_id", "author_principal__name")
+        .distinct()
+    )
+    return {
+        "queue": queue,
+        "choices": {
+            "workareas": _subtrees(paths[:_MOST_CHOICES], scope),
+            "authors": list(authors[:_MOST_CHOICES]),
+        },
+        "reviews_anywhere": bool(scope.allow),
+    }
+
+
+def _subtrees(paths: Any, scope: access.Scope) -> list[str]:
+    """The paths where something waits, and the nodes above them that this reviewer reviews."""
+    found: set[str] = set()
+    for path in paths:
+        parts = path.split(".")
+        found |= {".".join(parts[: depth + 1]) for depth in range(len(parts))}
+    return sorted(path for path in found if scope.holds(path))
