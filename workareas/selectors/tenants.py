@@ -13,6 +13,11 @@ def tenant_exists(slug: str) -> bool:
     return Tenant.objects.filter(slug=slug).exists()
 
 
+def tenant_ids() -> list[str]:
+    """Ids of all tenants, oldest first."""
+    return list(Tenant.objects.order_by("id").values_list("id", flat=True))
+
+
 def first_administrator(slug: str) -> Actor | None:
     """The oldest usable admin key on the root of a tenant, as the actor of commands run on the server itself."""
     grant = (
