@@ -16,8 +16,9 @@ app = Celery("oml")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
-
-nudge = Nudger(lambda: app.send_task("oml.jobs.drain"))
+# A worker that comes back after an hour need not hear what was said meanwhile: its first sweep finds it all.
+_NUDGE_SECONDS = 30
+nudge = Nudger(lambda: app.send_task("oml.jobs.drain", expires=_NUDGE_SECONDS))
 
 
 @worker_ready.connect

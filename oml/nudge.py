@@ -10,9 +10,14 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
+
+# Longest wait of a wish behind the one before it. Without a pause every submission of a burst is a message of its
+# own, a worker that was away finds thousands that say the same, and sending costs the requests their processor.
+_PAUSE_SECONDS = 0.1
 
 
 class Nudger:
@@ -48,3 +53,4 @@ class Nudger:
                 self._send()
             except Exception as error:
                 logger.warning("no nudge sent (%s); the sweep will find the work", type(error).__name__)
+            time.sleep(_PAUSE_SECONDS)

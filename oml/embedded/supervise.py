@@ -54,8 +54,8 @@ def worker_command(places: Places, plan: Plan) -> list[str]:
     """How the worker of `make run`, with beat, is started."""
     command = [sys.executable, "-m", "celery", "--app", "oml", "worker", "--beat", "--loglevel", "warning"]
     command += ["--schedule", str(places.run / "beat"), "--concurrency", str(plan.worker_processes)]
-    # Gossip and mingle need broadcast queues, which pgmq does not have.
-    return [*command, "--without-gossip", "--without-mingle"]
+    # Gossip, mingle and Celery's own heartbeat need broadcast queues, which pgmq does not have.
+    return [*command, "--without-gossip", "--without-mingle", "--without-heartbeat"]
 
 
 class Supervisor:

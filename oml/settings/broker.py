@@ -16,6 +16,8 @@ from psycopg.errors import ProgrammingError
 
 _KEPT = ("host", "port", "dbname", "user", "password")
 _CONNECT_SECONDS = "3"
+# The connection string decides where to; without any host kombu warns at every connection.
+_PGMQ = "pgmq://localhost"
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def broker(url: str, *, database_url: str) -> Broker:
     if scheme == "pgmq":
         own = url[len("pgmq://") :]
         dsn = f"postgresql://{own}" if own else database_url.replace("postgres://", "postgresql://", 1)
-        return Broker("pgmq://", _pgmq_options(dsn), dsn)
+        return Broker(_PGMQ, _pgmq_options(dsn), dsn)
     if scheme in ("redis", "rediss"):
         options = {
             "visibility_timeout": 600,

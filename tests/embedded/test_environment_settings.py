@@ -34,7 +34,7 @@ def test_read__empty_environment__embedded_default_under_the_project() -> None:
     assert found.port == 8000
     assert found.embedded_database
     assert found.database["HOST"] == "/srv/oml/.oml/postgres/socket"
-    assert found.broker_url == "pgmq://"
+    assert found.broker_url == "pgmq://localhost"
     assert found.broker_dsn == "postgresql://oml@/oml?host=/srv/oml/.oml/postgres/socket"
 
 

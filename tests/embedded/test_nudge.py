@@ -59,6 +59,16 @@ def test_nudger__burst_while_sending__few_messages_and_one_after_the_last_wish()
     assert len(sent) > 1 or sent[-1] >= last
 
 
+def test_nudger__burst_of_a_second_and_a_quick_broker__a_dozen_messages_at_most() -> None:
+    sent: list[float] = []
+    nudge = Nudger(lambda: sent.append(time.monotonic()))
+    until = time.monotonic() + 1
+    while time.monotonic() < until:
+        nudge()
+        time.sleep(0.001)
+    assert 2 <= len(sent) <= 12
+
+
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_nudger__forked_after_first_use__the_child_sends_too() -> None:
     reader, writer = os.pipe()
