@@ -134,7 +134,11 @@ def load(actor: Actor) -> Access:
     rules = [
         Rule(path, Capability(capability), effect == "allow", f"grant {grant}")
         for grant, path, capability, effect in Grant.objects.filter(
-            key_id=actor.key_id, key__tenant_id=actor.tenant_id
+            # A key revoked or a principal put out since authentication holds nothing any more.
+            key_id=actor.key_id,
+            key__tenant_id=actor.tenant_id,
+            key__revoked_at=None,
+            key__principal__is_active=True,
         ).values_list("id", "workarea__path", "capability", "effect")
     ]
     if actor.interactive:
@@ -274,6 +278,8 @@ def _under(column: str, root: str) -> Q:
 
 
 def _human_rules(actor: Actor) -> Iterable[Rule]:
+    if not Key.objects.filter(pk=actor.key_id, revoked_at=None, principal__is_active=True).exists():
+        return
     of_user = WorkareaUserPermission.objects.filter(user_id=actor.principal_id)
     of_groups = WorkareaGroupPermission.objects.filter(group__user=actor.principal_id)
     for source, rows in (("permission of the user", of_user), ("permission of a group", of_groups)):

@@ -83,3 +83,19 @@ class IdempotencyInFlight(OmlError):
 
     def __init__(self) -> None:
         super().__init__("the first request with this idempotency_key is still running; send it again shortly")
+
+
+class Banned(OmlError):
+    code = "admission.banned"
+    status = 403
+    rule = "a banned author or source is refused at submission and again at the verdict"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is banned in this tenant")
+
+
+class SimulationNotFound(AccessNotFound):
+    rule = "a simulation is open to the keys of its audience alone (D10)"
+
+    def __init__(self, simulation: str) -> None:
+        super().__init__(f"no simulation {simulation} for this key", param="simulation_id")

@@ -28,6 +28,7 @@ class KeyIssued(Event):
 @dataclass(frozen=True, kw_only=True)
 class KeyRevoked(Event):
     key_id: str
+    reason_commitment: str | None = None
 
 
 @event("grant.added", subject=("grant_id",))
@@ -86,6 +87,7 @@ class WorkareaStatusChanged(Event):
     workarea: str
     before: str
     after: str
+    reason_commitment: str | None = None
 
 
 @event("workarea.crew_updated", subject=("workarea",), tail=True)
@@ -103,3 +105,59 @@ class PolicyChanged(Event):
     policy_of: str
     version: int
     changed: tuple[str, ...]
+
+
+@event("key.rotated", subject=("key_id",))
+@dataclass(frozen=True, kw_only=True)
+class KeyRotated(Event):
+    """``overlap_until`` is when the secret before stops working; None at once."""
+
+    key_id: str
+    overlap_until: str | None
+
+
+@event("workarea.reassigned", subject=("workarea",), tail=True)
+@dataclass(frozen=True, kw_only=True)
+class WorkareaReassigned(Event):
+    workarea: str
+    old_parent: str
+    new_parent: str
+    reason_commitment: str | None
+
+
+@event("ban.added", subject=("ban_id",))
+@dataclass(frozen=True, kw_only=True)
+class BanAdded(Event):
+    ban_id: str
+    kind: str
+    value: str
+    reason_commitment: str | None
+
+
+@event("ban.removed", subject=("ban_id",))
+@dataclass(frozen=True, kw_only=True)
+class BanRemoved(Event):
+    ban_id: str
+    kind: str
+    value: str
+
+
+@event("simulation.created", subject=("simulation",))
+@dataclass(frozen=True, kw_only=True)
+class SimulationCreated(Event):
+    simulation: str
+    audience: tuple[str, ...]
+
+
+@event("simulation.audience_changed", subject=("simulation",))
+@dataclass(frozen=True, kw_only=True)
+class SimulationAudienceChanged(Event):
+    simulation: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+@event("simulation.closed", subject=("simulation",))
+@dataclass(frozen=True, kw_only=True)
+class SimulationClosed(Event):
+    simulation: str

@@ -267,3 +267,62 @@ class IdempotencyRecord(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["key", "workarea", "idempotency_key"], name="idempotency_key_unique"),
         ]
+
+
+class StatedReason(models.Model):
+    """Why somebody did something, in words; the journal carries only a commitment, erasure takes the words."""
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="+")
+    subject_id = models.CharField(max_length=40, db_index=True)
+    act = models.CharField(max_length=40)
+    text = models.TextField()
+    salt = models.BinaryField()
+    key = models.ForeignKey(Key, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+
+
+def ban_id() -> str:
+    return new_id("ban")
+
+
+class BanKind(models.TextChoices):
+    KEY = "key"
+    PRINCIPAL = "principal"
+    DIGEST = "digest"
+    ARTIFACT = "artifact"
+
+
+class Ban(models.Model):
+    """What admission refuses: an author by key or principal, a text by digest, an artifact as a source."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=ban_id)
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="bans")
+    kind = models.CharField(max_length=10, choices=BanKind.choices)
+    value = models.CharField(max_length=128)
+    created_by = models.ForeignKey(Key, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "kind", "value"], name="ban_unique")]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+def simulation_id() -> str:
+    return new_id("sim")
+
+
+class Simulation(models.Model):
+    """A fence: rows that carry its id are served only to the keys of its audience, while it is open (D10)."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=simulation_id)
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="simulations")
+    name = models.CharField(max_length=200)
+    audience = models.ManyToManyField(Key, related_name="simulations")
+    created_by = models.ForeignKey(Key, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    closed_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return self.id

@@ -64,3 +64,25 @@ class MyWorkQuery:
     state: str | None = None
     limit: int = 20
     cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionCommand:
+    """The next version of an own claim as sent (shapes: Versions)."""
+
+    artifact: str
+    text: str
+    attachments: tuple[str, ...] = ()
+    derives_from: tuple[str, ...] = ()
+    evidence: tuple[EvidenceRef, ...] = ()
+    idempotency_key: str | None = None
+
+    def fingerprint_parts(self) -> dict[str, Any]:
+        """Everything that makes this request this request (D13)."""
+        return {
+            "artifact": self.artifact,
+            "text": self.text,
+            "attachments": list(self.attachments),
+            "derives_from": list(self.derives_from),
+            "evidence": [[ref.sr_id, ref.version] for ref in self.evidence],
+        }

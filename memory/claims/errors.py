@@ -57,8 +57,41 @@ class EvidenceNotFound(AccessNotFound):
         super().__init__(f"evidence[{position}] names no record readable by this key", param=f"evidence[{position}]")
 
 
-class SimulationNotFound(AccessNotFound):
-    rule = "a simulation is open to the keys of its audience alone (D10)"
+class SimulationRequired(OmlError):
+    code = "simulation.required"
+    status = 422
+    rule = "what derives from simulated rows is simulated too (D10)"
 
     def __init__(self, simulation: str) -> None:
-        super().__init__(f"no simulation {simulation} for this key", param="simulation_id")
+        super().__init__(
+            f"a source belongs to simulation {simulation}; send simulation_id: {simulation}", param="simulation_id"
+        )
+
+
+class SimulationConflict(OmlError):
+    code = "simulation.conflict"
+    status = 422
+    rule = "one row belongs to at most one simulation (D10)"
+
+    def __init__(self) -> None:
+        super().__init__("the sources and simulation_id name different simulations", param="simulation_id")
+
+
+class Stale(OmlError):
+    """What an act is about is no longer in the state that the act needs."""
+
+    code = "review.stale"
+    status = 409
+    rule = "a verdict binds to exactly what was served (D14)"
+
+    def __init__(
+        self,
+        message: str = "the item changed or is no longer held since it was served",
+        *,
+        rule: str | None = None,
+    ) -> None:
+        super().__init__(message, rule=rule)
+
+
+class WrongState(Stale):
+    rule = "states are closed: held → promoted → demoted, held → rejected, any → erased"

@@ -69,3 +69,28 @@ class Expired(ClaimEvent):
 @dataclass(frozen=True, kw_only=True)
 class Demoted(ClaimEvent):
     cause: str
+    reason_commitment: str | None = None
+
+
+@event("submission.supersede", subject=_CLAIM)
+@dataclass(frozen=True, kw_only=True)
+class Superseded(Submitted):
+    pass
+
+
+@event("submission.withdraw", subject=_CLAIM)
+@dataclass(frozen=True, kw_only=True)
+class Withdrawn(ClaimEvent):
+    pass
+
+
+@event("lifecycle.erase", subject=_CLAIM, tail=True)
+@dataclass(frozen=True, kw_only=True)
+class Erased(ClaimEvent):
+    """In a reader's tail only if it was ever promoted: else it would tell of a held row (R3)."""
+
+    was_promoted: bool
+    reason_commitment: str | None
+
+    def in_tail(self) -> bool:
+        return self.was_promoted

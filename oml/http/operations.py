@@ -32,6 +32,7 @@ class Operation:
         run: the application function, given the actor and the clean values.
         answer: JSON schema of the success body.
         creates: whether a first success is 201; a replay is 200.
+        summary: one line for people reading the API reference.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Operation:
     run: Callable[[Actor, dict[str, Any]], dict[str, Any]]
     answer: Mapping[str, Any]
     creates: bool = False
+    summary: str = ""
 
     def __call__(self, actor: Actor, data: Any) -> Answer:
         """Validate ``data`` and run.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
@@ -16,7 +16,7 @@ from oml.core.errors import Validation
 from oml.core.ids import new_id
 from oml.journal.append import append, journalled
 from oml.journal.registry import Event
-from workareas import access, quota
+from workareas import access, quota, reasons
 from workareas.authentication import digest_of, new_secret
 from workareas.errors import AccessForbidden, AccessNotFound
 from workareas.events import (
@@ -26,10 +26,13 @@ from workareas.events import (
     HumanAccessUnset,
     KeyIssued,
     KeyRevoked,
+    KeyRotated,
     QuotaSet,
 )
 from workareas.models import Effect, Grant, Key, Principal, PrincipalKind, Tenant, Workarea
 from workareas.verbs import CEILING, Capability, Verb
+
+MAX_OVERLAP_S = 30 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,37 @@ def enrol_human(actor: Actor, *, username: str, name: str, password: str, role: 
 
 
 @journalled
-def revoke_key(actor: Actor, *, key: str) -> Key:
+def rotate_key(actor: Actor, *, key: str, overlap_s: int = 0) -> IssuedKey:
+    """Give a key a new secret; its id and grants stay.
+
+    Args:
+        actor: an admin of the root.
+        key: the key's id.
+        overlap_s: seconds for which the secret before still works, 0 to 30 days.
+
+    Raises:
+        AccessNotFound: ``access.not_found``; no such key in this tenant.
+        AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        Validation: ``request.validation``; a revoked or interactive key, or overlap out of range.
+    """
+    decision = access.require(actor, Verb.KEY_ISSUE, "universe")
+    if not 0 <= overlap_s <= MAX_OVERLAP_S:
+        raise Validation(f"overlap_s is from 0 to {MAX_OVERLAP_S}", param="overlap_s")
+    row = _find_key(actor, key)
+    if row.revoked_at is not None or row.interactive:
+        raise Validation(f"key {key} is revoked, or belongs to a human who signs in; it has no secret to rotate")
+    secret = new_secret()
+    until = now() + timedelta(seconds=overlap_s) if overlap_s else None
+    row.previous_digest, row.previous_expires_at = (row.secret_digest, until) if until else (None, None)
+    row.secret_digest, row.last_four = digest_of(secret), secret[-4:]
+    row.save(update_fields=["secret_digest", "last_four", "previous_digest", "previous_expires_at"])
+    rotated = KeyRotated(key_id=row.pk, overlap_until=rfc3339(until) if until else None)
+    append(actor, [rotated], epoch=decision.epoch)
+    return IssuedKey(row, secret)
+
+
+@journalled
+def revoke_key(actor: Actor, *, key: str, reason: str | None = None) -> Key:
     """Revoke a key at once; revoking it again changes nothing.
 
     Raises:
@@ -144,19 +177,18 @@ def revoke_key(actor: Actor, *, key: str) -> Key:
     epoch = None
     if actor.role is not Role.OPERATOR:  # an operator may revoke any key (D9 names content, not keys)
         epoch = access.require(actor, Verb.KEY_ISSUE, "universe").epoch
-    row = Key.objects.select_for_update().filter(pk=key, tenant_id=actor.tenant_id).first()
-    if row is None:
-        raise AccessNotFound(f"no key {key} for this key")
+    row = _find_key(actor, key)
     if row.revoked_at is not None:
         return row
     row.revoked_at = now()
     row.save(update_fields=["revoked_at"])
-    append(actor, [KeyRevoked(key_id=row.pk)], epoch=epoch, raise_epoch=True)
+    words = reasons.keep(actor, subject_id=row.pk, act="revoke", text=reason)
+    append(actor, [KeyRevoked(key_id=row.pk, reason_commitment=words)], epoch=epoch, raise_epoch=True)
     return row
 
 
 @journalled
-def add_grant(actor: Actor, *, key: str, spec: GrantSpec) -> Grant:
+def add_grant(actor: Actor, *, key: str, spec: GrantSpec, reason: str | None = None) -> Grant:
     """Bind a capability to a key over a subtree; the same grant again is the existing row.
 
     Raises:
@@ -172,6 +204,7 @@ def add_grant(actor: Actor, *, key: str, spec: GrantSpec) -> Grant:
     if existing is not None:
         return existing
     grant, added = _create_grant(actor, row, node, spec)
+    reasons.keep(actor, subject_id=grant.pk, act="grant", text=reason)
     (grant.journal_seq,) = append(actor, [added], epoch=decision.epoch, raise_epoch=True)
     grant.save(update_fields=["journal_seq"])
     return grant
@@ -247,6 +280,15 @@ def set_quota(actor: Actor, *, writes_per_minute: int | None, reads_per_minute: 
         tenant_id=actor.tenant_id, writes_per_minute=writes_per_minute, reads_per_minute=reads_per_minute
     )
     append(actor, [changed], epoch=decision.epoch)
+
+
+def _find_key(actor: Actor, key: str) -> Key:
+    row = None
+    if "\x00" not in key:
+        row = Key.objects.select_for_update().filter(pk=key, tenant_id=actor.tenant_id).first()
+    if row is None:
+        raise AccessNotFound(f"no key {key} for this key")
+    return row
 
 
 def _principal(actor: Actor, asked: str | NewPrincipal) -> Principal:

@@ -14,7 +14,7 @@ from oml.core.canonical import canonical_json, sha256_hex
 from oml.core.errors import Validation
 from oml.core.machine import IllegalTransition
 from oml.journal.append import append, journalled
-from workareas import access
+from workareas import access, reasons
 from workareas.errors import Frozen
 from workareas.events import PolicyChanged, WorkareaCreated, WorkareaCrewUpdated, WorkareaStatusChanged
 from workareas.ladder import LADDER, Status, Step, is_frozen
@@ -65,7 +65,7 @@ def create_workarea(actor: Actor, *, parent: str, leaf: str, crew: Crew | None =
 
 
 @journalled
-def advance_status(actor: Actor, *, workarea: str, status: str) -> Workarea:
+def advance_status(actor: Actor, *, workarea: str, status: str, reason: str | None = None) -> Workarea:
     """Move a node one step up the ladder (D8), never down.
 
     Raises:
@@ -87,10 +87,16 @@ def advance_status(actor: Actor, *, workarea: str, status: str) -> Workarea:
         check(node, after)
     node.status = after
     node.save(update_fields=["status"])
+    words = reasons.keep(actor, subject_id=node.pk, act="status", text=reason)
     append(
         actor,
-        [WorkareaStatusChanged(workarea_id=node.pk, workarea=node.pk, before=before, after=after)],
+        [
+            WorkareaStatusChanged(
+                workarea_id=node.pk, workarea=node.pk, before=before, after=after, reason_commitment=words
+            )
+        ],
         epoch=decision.epoch,
+        raise_epoch=True,  # a write decided on the old status is decided again
     )
     return node
 

@@ -1,19 +1,226 @@
-"""Operations of who and where on ``/v1``."""
+"""Operations of who and where on ``/v1``: administration, never on the MCP surface (R1)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from oml.core.actor import Actor
+from oml.core.actor import Actor, Role
+from oml.core.clock import rfc3339_seconds
+from oml.core.errors import Validation
 from oml.crypto.signing import public_keys
-from oml.http.fields import StrictSerializer
 from oml.http.operations import Operation
 from workareas import access
-from workareas.verbs import Verb
+from workareas.access import Rule
+from workareas.actions import bans as ban_actions
+from workareas.actions import keys as key_actions
+from workareas.actions import nodes, simulations
+from workareas.actions.keys import GrantSpec, NewPrincipal
+from workareas.actions.nodes import Crew
+from workareas.actions.reassign import Move, reassign
+from workareas.api import shapes
+from workareas.models import Effect, PrincipalKind, Simulation, Workarea
+from workareas.selectors.bans import bans as all_bans
+from workareas.selectors.explain import explain_access
+from workareas.selectors.keys import keys as all_keys
+from workareas.selectors.nodes import crew_of
+from workareas.selectors.policies import effective_policy
+from workareas.verbs import Capability, Verb
 
 
-class NothingShape(StrictSerializer):
-    """A request without fields."""
+def _object(**members: str) -> dict[str, Any]:
+    types: dict[str, Any] = {
+        "str": {"type": "string"},
+        "int": {"type": "integer"},
+        "bool": {"type": "boolean"},
+        "list": {"type": "array"},
+        "object": {"type": "object"},
+        "str?": {"type": ["string", "null"]},
+        "object?": {"type": ["object", "null"]},
+    }
+    return {
+        "type": "object",
+        "required": list(members),
+        "properties": {name: types[kind] for name, kind in members.items()},
+    }
+
+
+def _node(node: Workarea) -> dict[str, Any]:
+    return {
+        "id": node.pk,
+        "path": node.path,
+        "status": str(node.status),
+        "crew": crew_of(node),
+        "parent": node.parent_id,
+    }
+
+
+def _create_workarea(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    crew = Crew(**values["crew"]) if "crew" in values else None
+    return _node(nodes.create_workarea(actor, parent=values["parent"], leaf=values["leaf"], crew=crew))
+
+
+def _advance_status(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    return _node(
+        nodes.advance_status(actor, workarea=values["workarea"], status=values["status"], reason=values.get("reason"))
+    )
+
+
+def _reassign(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    move = reassign(actor, **values)
+    return _move(move, dry_run=values.get("dry_run", False))
+
+
+def _move(move: Move, *, dry_run: bool) -> dict[str, Any]:
+    return {
+        "workarea": move.node.pk,
+        "old_path": move.old_path,
+        "new_path": move.new_path,
+        "nodes": move.nodes,
+        "dry_run": dry_run,
+        "access_changes": [
+            {
+                "key": change.key_id,
+                "workarea": change.workarea,
+                "path": change.path,
+                "gained": list(change.gained),
+                "lost": list(change.lost),
+            }
+            for change in move.changes
+        ],
+        "access_changes_truncated": move.truncated,
+    }
+
+
+def _update_crew(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    workarea = values.pop("workarea")
+    return _node(nodes.update_crew(actor, workarea=workarea, crew=Crew(**values)))
+
+
+def _set_policy(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    workarea = values.pop("workarea")
+    row = nodes.set_policy(actor, workarea=workarea, settings=values)
+    return {"workarea": row.workarea_id, "effective": effective_policy(row.workarea).as_dict()}
+
+
+def _issue_key(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    asked = values["principal"]
+    if ("id" in asked) == ("name" in asked):
+        raise Validation("principal is either an id, or the name of a new one", param="principal")
+    kind = PrincipalKind(asked.get("kind", PrincipalKind.AGENT))
+    issued = key_actions.issue_key(
+        actor,
+        principal=asked["id"] if "id" in asked else NewPrincipal(asked["name"], kind),
+        role=Role(values["role"]),
+        grants=[_spec(part) for part in values.get("grants", ())],
+        expires_at=values.get("expires_at"),
+    )
+    return {"key_id": issued.key.pk, "principal": issued.key.principal_id, "secret": issued.secret}
+
+
+def _spec(part: dict[str, Any]) -> GrantSpec:
+    return GrantSpec(part["workarea"], Capability(part["capability"]), Effect(part.get("effect", Effect.ALLOW)))
+
+
+def _list_keys(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    return all_keys(actor, **values)
+
+
+def _rotate_key(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    issued = key_actions.rotate_key(actor, **values)
+    until = issued.key.previous_expires_at
+    return {
+        "key_id": issued.key.pk,
+        "secret": issued.secret,
+        "previous_expires_at": rfc3339_seconds(until) if until else None,
+    }
+
+
+def _revoke_key(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    key = key_actions.revoke_key(actor, key=values["key"], reason=values.get("reason"))
+    assert key.revoked_at is not None  # what the action has just seen to
+    return {"key_id": key.pk, "revoked_at": rfc3339_seconds(key.revoked_at)}
+
+
+def _add_grant(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    grant = key_actions.add_grant(actor, key=values["key"], spec=_spec(values), reason=values.get("reason"))
+    return {
+        "grant_id": grant.pk,
+        "key": grant.key_id,
+        "workarea": grant.workarea_id,
+        "capability": str(grant.capability),
+        "effect": str(grant.effect),
+    }
+
+
+def _remove_grant(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    key_actions.remove_grant(actor, grant=values["grant"])
+    return {"grant_id": values["grant"], "removed": True}
+
+
+def _explain(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    verb = values["verb"]
+    if verb not in list(Verb):
+        raise Validation(f"verb is one of {', '.join(Verb)}", param="verb")
+    found = explain_access(actor, key=values["key"], verb=Verb(verb), workarea=values["workarea"])
+    decision = found.decision
+    return {
+        "key": found.key.pk,
+        "role": found.key.role,
+        "verb": verb,
+        "workarea": values["workarea"],
+        "capability": str(found.capability),
+        "allowed": decision.allowed and not found.key_problem,
+        "code": decision.code or None,
+        "rule": decision.rule or None,
+        "key_problem": found.key_problem or None,
+        "because": [_rule(rule) for rule in decision.because],
+        "blocked_by": [_rule(rule) for rule in decision.blocked_by],
+        "permission_epoch": decision.epoch,
+    }
+
+
+def _rule(rule: Rule) -> dict[str, str]:
+    return {
+        "path": rule.path,
+        "capability": str(rule.capability),
+        "effect": "allow" if rule.allow else "deny",
+        "source": rule.source,
+    }
+
+
+def _add_ban(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    ban = ban_actions.add_ban(actor, kind=values["kind"], value=values["value"], reason=values.get("reason"))
+    return {"ban_id": ban.pk, "kind": str(ban.kind), "value": ban.value}
+
+
+def _list_bans(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    return {"items": all_bans(actor), "next_cursor": None}
+
+
+def _remove_ban(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    ban_actions.remove_ban(actor, ban=values["ban"])
+    return {"ban_id": values["ban"], "removed": True}
+
+
+def _create_simulation(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    return _simulation(simulations.create_simulation(actor, **values))
+
+
+def _change_audience(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    return _simulation(simulations.change_audience(actor, **values))
+
+
+def _close_simulation(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    return _simulation(simulations.close_simulation(actor, **values))
+
+
+def _simulation(row: Simulation) -> dict[str, Any]:
+    return {
+        "simulation_id": row.pk,
+        "name": row.name,
+        "audience": sorted(row.audience.values_list("pk", flat=True)),
+        "closed_at": rfc3339_seconds(row.closed_at) if row.closed_at else None,
+    }
 
 
 def _deployment_keys(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
@@ -21,20 +228,128 @@ def _deployment_keys(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
     return {"items": public_keys(), "next_cursor": None}
 
 
-_KEYS: dict[str, Any] = {
-    "type": "object",
-    "required": ["items", "next_cursor"],
-    "properties": {
-        "items": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["keyid", "algorithm", "public_key"],
-                "properties": {name: {"type": "string"} for name in ("keyid", "algorithm", "public_key")},
-            },
-        },
-        "next_cursor": {"type": "null"},
-    },
-}
+_NODE = _object(id="str", path="str", status="str", crew="object?", parent="str?")
+_LIST = _object(items="list", next_cursor="str?")
+_SIMULATION = _object(simulation_id="str", name="str", audience="list", closed_at="str?")
 
-deployment_keys = Operation("deployment_keys", NothingShape, _deployment_keys, _KEYS)
+create_workarea = Operation(
+    "workarea_create", shapes.CreateWorkareaShape, _create_workarea, _NODE, True, "Create a workarea"
+)
+advance_status = Operation(
+    "workarea_status", shapes.StatusShape, _advance_status, _NODE, summary="Move a workarea up the status ladder"
+)
+move_workarea = Operation(
+    "workarea_reassign",
+    shapes.ReassignShape,
+    _reassign,
+    _object(
+        workarea="str",
+        old_path="str",
+        new_path="str",
+        nodes="int",
+        dry_run="bool",
+        access_changes="list",
+        access_changes_truncated="bool",
+    ),
+    summary="Move a workarea with its subtree, or see beforehand whose access changes",
+)
+update_crew = Operation(
+    "workarea_crew", shapes.CrewUpdateShape, _update_crew, _NODE, summary="Record who works in a workarea"
+)
+set_policy = Operation(
+    "workarea_policy",
+    shapes.PolicyShape,
+    _set_policy,
+    _object(workarea="str", effective="object"),
+    summary="Set a workarea's review policy; what is left out stays as it is",
+)
+issue_key = Operation(
+    "key_issue",
+    shapes.IssueKeyShape,
+    _issue_key,
+    _object(key_id="str", principal="str", secret="str"),  # noqa: S106  (a type, not a secret)
+    True,
+    "Issue a key; its secret is in this answer and nowhere else",
+)
+list_keys = Operation("key_list", shapes.PageShape, _list_keys, _LIST, summary="Keys of the tenant, newest first")
+rotate_key = Operation(
+    "key_rotate",
+    shapes.RotateKeyShape,
+    _rotate_key,
+    _object(key_id="str", secret="str", previous_expires_at="str?"),  # noqa: S106
+    summary="Give a key a new secret, with an optional overlap",
+)
+revoke_key = Operation(
+    "key_revoke",
+    shapes.RevokeKeyShape,
+    _revoke_key,
+    _object(key_id="str", revoked_at="str"),
+    summary="Revoke a key at once",
+)
+add_grant = Operation(
+    "grant_add",
+    shapes.GrantShape,
+    _add_grant,
+    _object(grant_id="str", key="str", workarea="str", capability="str", effect="str"),
+    True,
+    "Allow or deny a key a capability over a subtree; deny wins",
+)
+remove_grant = Operation(
+    "grant_remove",
+    shapes.GrantNamedShape,
+    _remove_grant,
+    _object(grant_id="str", removed="bool"),
+    summary="Take a grant back",
+)
+explain = Operation(
+    "access_explain",
+    shapes.ExplainShape,
+    _explain,
+    _object(
+        key="str",
+        role="str",
+        verb="str",
+        workarea="str",
+        capability="str",
+        key_problem="str?",
+        allowed="bool",
+        code="str?",
+        rule="str?",
+        because="list",
+        blocked_by="list",
+        permission_epoch="int",
+    ),
+    summary="Why a key may or may not use a verb at a workarea",
+)
+add_ban = Operation(
+    "ban_add",
+    shapes.BanShape,
+    _add_ban,
+    _object(ban_id="str", kind="str", value="str"),
+    True,
+    "Ban an author or a source",
+)
+list_bans = Operation("ban_list", shapes.NothingShape, _list_bans, _LIST, summary="Bans of the tenant")
+remove_ban = Operation(
+    "ban_remove", shapes.BanNamedShape, _remove_ban, _object(ban_id="str", removed="bool"), summary="Lift a ban"
+)
+create_simulation = Operation(
+    "simulation_create", shapes.SimulationShape, _create_simulation, _SIMULATION, True, "Open a simulation"
+)
+change_audience = Operation(
+    "simulation_audience", shapes.AudienceShape, _change_audience, _SIMULATION, summary="Change a simulation's audience"
+)
+close_simulation = Operation(
+    "simulation_close",
+    shapes.SimulationNamedShape,
+    _close_simulation,
+    _SIMULATION,
+    summary="Close a simulation for good",
+)
+deployment_keys = Operation(
+    "deployment_keys",
+    shapes.NothingShape,
+    _deployment_keys,
+    _LIST,
+    summary="Public keys that envelopes are verified with",
+)

@@ -1,0 +1,71 @@
+"""What a submission refers to: lineage, evidence, simulation, attachments, in the design's order of checks.
+
+Each refusal names the 0-based position, and says the same of what is unknown and what is unreadable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memory.claims.commands import EvidenceRef
+from memory.claims.errors import (
+    EvidenceNotFound,
+    LineageNotFound,
+    SimulationConflict,
+    SimulationRequired,
+    UploadNotFound,
+)
+from memory.claims.models import Artifact
+from oml.core.actor import Actor
+from workareas.access import Access
+from workareas.errors import SimulationNotFound
+from workareas.selectors.fences import fence_of
+from workareas.verbs import Capability
+
+
+def check_references(
+    actor: Actor,
+    known: Access,
+    *,
+    derives_from: Sequence[str],
+    evidence: Sequence[EvidenceRef],
+    simulation_id: str | None,
+    attachments: Sequence[str],
+) -> None:
+    """Refuse what does not exist for this key, and what crosses a simulation's fence (D10).
+
+    Raises:
+        LineageNotFound, EvidenceNotFound, SimulationNotFound: ``access.not_found``.
+        SimulationRequired, SimulationConflict: ``simulation.required``, ``simulation.conflict``.
+        UploadNotFound: ``upload.not_found``.
+    """
+    fence = fence_of(actor) if derives_from or simulation_id is not None else frozenset()
+    _check_fence(_simulations_of(actor, known, derives_from, fence), simulation_id, fence)
+    if evidence:
+        raise EvidenceNotFound(0)
+    if attachments:
+        raise UploadNotFound(0)
+
+
+def _simulations_of(actor: Actor, known: Access, derives_from: Sequence[str], fence: frozenset[str]) -> set[str]:
+    """The simulations that the sources belong to, once every source is known to be readable."""
+    if not derives_from:
+        return set()
+    readable = dict(
+        Artifact.objects.readable(actor.tenant_id, known.scope(Capability.READER), fence=fence)
+        .filter(pk__in=derives_from)
+        .values_list("pk", "simulation_id")
+    )
+    for position, source in enumerate(derives_from):
+        if source not in readable:
+            raise LineageNotFound(position)
+    return {simulation for simulation in readable.values() if simulation is not None}
+
+
+def _check_fence(simulated: set[str], simulation_id: str | None, fence: frozenset[str]) -> None:
+    if simulation_id is not None and simulation_id not in fence:
+        raise SimulationNotFound(simulation_id)
+    if len(simulated) > 1 or (simulation_id is not None and simulated - {simulation_id}):
+        raise SimulationConflict
+    if simulated and simulation_id is None:
+        raise SimulationRequired(simulated.pop())

@@ -1,0 +1,167 @@
+"""Move a node with its subtree under a new parent, in one transaction; or say beforehand whose access changes.
+
+Grants stay bound to node ids; what changes is which ancestors they are inherited from. Paths are derived, so they
+are rewritten; the permission epoch rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from oml.core.actor import Actor, Role
+from oml.core.errors import Validation
+from oml.journal.append import append, journalled
+from workareas import access, reasons
+from workareas.access import Rule, within
+from workareas.errors import Frozen
+from workareas.events import WorkareaReassigned
+from workareas.ladder import Status, is_frozen
+from workareas.models import Grant, Key, Workarea
+from workareas.verbs import CEILING, Capability, Verb
+
+_MOVE = """
+UPDATE workareas_workarea SET path = %s || substr(path, %s)
+WHERE tenant_id = %s AND (path = %s OR path LIKE %s)
+"""
+MAX_REPORTED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class AccessChange:
+    """One key at one node: what it would gain and lose."""
+
+    key_id: str
+    workarea: str
+    path: str
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A move, done or foreseen."""
+
+    node: Workarea
+    old_path: str
+    new_path: str
+    nodes: int
+    changes: tuple[AccessChange, ...]
+    truncated: bool
+
+
+_after_move: list[Callable[[str, str, str], None]] = []
+
+
+def on_move(hook: Callable[[str, str, str], None]) -> Callable[[str, str, str], None]:
+    """Register ``(tenant_id, old_path, new_path)`` work of a room above that keeps derived paths of its own."""
+    _after_move.append(hook)
+    return hook
+
+
+@journalled
+def reassign(actor: Actor, *, workarea: str, parent: str, reason: str | None = None, dry_run: bool = False) -> Move:
+    """Move ``workarea`` under ``parent``.
+
+    Args:
+        actor: an admin of the node and of the new parent.
+        workarea: id or path of what moves.
+        parent: id or path of where to.
+        reason: kept in words beside the journal.
+        dry_run: change nothing, only report whose access would change.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        Validation: ``request.validation``; the root, into itself, to where it is, or the leaf is taken there.
+        Frozen: ``workarea.frozen``; the node, a descendant or the new parent is validated.
+    """
+    known = access.load(actor)
+    node = access.require_node(known.decide(Verb.REASSIGN, access.find(actor, workarea), workarea))
+    above = access.require_node(known.decide(Verb.REASSIGN, access.find(actor, parent), parent))
+    subtree = _locked_subtree(actor.tenant_id, node)
+    _check(node, above, subtree)
+    old_path, new_path = node.path, f"{above.path}.{node.leaf}"
+    changes = _access_changes(actor.tenant_id, subtree, old_path, new_path)
+    shown = tuple(changes[:MAX_REPORTED])
+    move = Move(node, old_path, new_path, len(subtree), shown, truncated=len(changes) > MAX_REPORTED)
+    if dry_run:
+        return move
+    old_parent = node.parent_id
+    node.parent, node.path = above, new_path
+    node.save(update_fields=["parent"])
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE, [new_path, len(old_path) + 1, actor.tenant_id, old_path, _like(old_path)])
+    for hook in _after_move:
+        hook(actor.tenant_id, old_path, new_path)
+    words = reasons.keep(actor, subject_id=node.pk, act="reassign", text=reason)
+    moved = WorkareaReassigned(
+        workarea_id=node.pk,
+        workarea=node.pk,
+        old_parent=str(old_parent),
+        new_parent=above.pk,
+        reason_commitment=words,
+    )
+    append(actor, [moved], epoch=known.epoch, raise_epoch=True)
+    return move
+
+
+def _locked_subtree(tenant_id: str, node: Workarea) -> list[Workarea]:
+    rows: QuerySet[Workarea] = Workarea.objects.select_for_update().filter(
+        access.Scope((node.path,), ()).predicate(), tenant_id=tenant_id
+    )
+    return list(rows.order_by("path"))
+
+
+def _check(node: Workarea, above: Workarea, subtree: Iterable[Workarea]) -> None:
+    if node.is_root:
+        raise Validation("the root stays where it is", param="workarea")
+    if within(above.path, node.path):
+        raise Validation("a workarea cannot move into its own subtree", param="parent")
+    if node.parent_id == above.pk:
+        raise Validation("the workarea is there already", param="parent")
+    for one in (*subtree, above):
+        if is_frozen(Status(one.status)):
+            raise Frozen(one.pk)
+    if Workarea.objects.filter(parent=above, leaf=node.leaf).exists():
+        raise Validation(f"the new parent has a child called {node.leaf} already", param="parent")
+
+
+def _access_changes(tenant_id: str, subtree: list[Workarea], old_path: str, new_path: str) -> list[AccessChange]:
+    """Compare every key's effective capabilities at every node of the subtree, before and after."""
+    rules: dict[str, list[Rule]] = {}
+    for key_id, path, capability, effect in Grant.objects.filter(key__tenant_id=tenant_id).values_list(
+        "key_id", "workarea__path", "capability", "effect"
+    ):
+        rules.setdefault(key_id, []).append(Rule(path, Capability(capability), effect == "allow", ""))
+    roles = dict(Key.objects.filter(pk__in=rules).values_list("pk", "role"))
+    changes = []
+    for key_id, mine in sorted(rules.items()):
+        moved = [_moved(rule, old_path, new_path) for rule in mine]
+        ceiling = CEILING[Role(roles[key_id])]
+        for node in subtree:
+            before = _effective(mine, node.path) & ceiling
+            after = _effective(moved, new_path + node.path[len(old_path) :]) & ceiling
+            if before != after:
+                gained, lost = tuple(sorted(after - before)), tuple(sorted(before - after))
+                changes.append(AccessChange(key_id, node.pk, node.path, gained, lost))
+    return changes
+
+
+def _moved(rule: Rule, old_path: str, new_path: str) -> Rule:
+    if not within(rule.path, old_path):
+        return rule
+    return Rule(new_path + rule.path[len(old_path) :], rule.capability, rule.allow, rule.source)
+
+
+def _effective(rules: list[Rule], path: str) -> frozenset[Capability]:
+    here = [rule for rule in rules if rule.covers(path)]
+    denied = {rule.capability for rule in here if not rule.allow}
+    return frozenset(rule.capability for rule in here if rule.allow) - denied
+
+
+def _like(path: str) -> str:
+    escaped = path.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"{escaped}.%"

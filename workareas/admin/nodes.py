@@ -1,0 +1,87 @@
+"""The tree, its grants and its review policies, read-only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+
+from oml.console.readonly import ReadOnlyAdmin, ReadOnlyInline
+from workareas.models import Grant, ReviewPolicy, Workarea
+
+
+class GrantsOnWorkarea(ReadOnlyInline):
+    model = Grant
+    fk_name = "workarea"
+    verbose_name_plural = "grants set here (those set above it apply as well)"
+    shown = ("key", "principal", "capability", "effect", "created_at")
+
+    def get_queryset(self, request: Any) -> Any:
+        # Denies first: they win.
+        return super().get_queryset(request).select_related("key__principal").order_by("-effect", "capability")
+
+    @admin.display(description="principal")
+    def principal(self, grant: Any) -> str:
+        return str(grant.key.principal.name)
+
+
+@admin.register(Workarea)
+class WorkareaAdmin(ReadOnlyAdmin):
+    list_display = ("indented", "status", "crew_name", "id", "created_at")
+    list_filter = ("status",)
+    search_fields = ("=id", "path")
+    ordering = ("path",)
+    shown = (
+        "id",
+        "path",
+        "parent",
+        "status",
+        "crew_name",
+        "crew_charter_uri",
+        "crew_external_manager",
+        "created_at",
+    )
+    inlines = (GrantsOnWorkarea,)
+
+    @admin.display(description="workarea", ordering="path")
+    def indented(self, node: Workarea) -> str:
+        """The leaf, indented by its depth; the whole path is on the node's page."""
+        depth = node.path.count(".")
+        return "\u2003" * depth + (node.leaf if depth else node.path)
+
+
+@admin.register(Grant)
+class GrantAdmin(ReadOnlyAdmin):
+    tenant_path = "key__tenant_id"
+    list_display = ("id", "effect", "capability", "workarea", "key", "principal", "journal_seq", "created_at")
+    list_display_links = ("id",)
+    list_filter = ("effect", "capability")
+    list_select_related = ("workarea", "key__principal")
+    search_fields = ("=id", "=key__id", "key__principal__name", "workarea__path")
+    ordering = ("-id",)
+    shown = ("id", "key", "workarea", "capability", "effect", "granted_by", "journal_seq", "created_at")
+
+    @admin.display(description="principal")
+    def principal(self, grant: Any) -> str:
+        return str(grant.key.principal.name)
+
+
+@admin.register(ReviewPolicy)
+class ReviewPolicyAdmin(ReadOnlyAdmin):
+    """What one workarea sets; an empty value is inherited from above."""
+
+    tenant_path = "workarea__tenant_id"
+    list_display = (
+        "workarea",
+        "held_expiry_s",
+        "min_verdicts",
+        "self_signed_allowed",
+        "serve_ttl_s",
+        "lineage_exclusion",
+        "reason_required",
+        "version",
+        "updated_at",
+    )
+    list_select_related = ("workarea",)
+    ordering = ("workarea__path",)
+    shown = list_display

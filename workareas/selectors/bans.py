@@ -1,0 +1,58 @@
+"""What admission refuses, asked in one query (design: admission, Ban)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db.models import Q
+
+from oml.core.actor import Actor
+from oml.core.clock import rfc3339_seconds
+from workareas import access
+from workareas.errors import Banned
+from workareas.models import Ban, BanKind
+from workareas.verbs import Verb
+
+
+def refuse_banned(
+    tenant_id: str, *, key_id: str, principal_id: str, text_sha256: str, sources: Iterable[str] = ()
+) -> None:
+    """Refuse when the author, the text or a declared source is banned.
+
+    Args:
+        tenant_id: whose bans.
+        key_id: the author's key.
+        principal_id: the author's principal.
+        text_sha256: hex digest of the text.
+        sources: artifact ids that it derives from.
+
+    Raises:
+        Banned: ``admission.banned``, naming which.
+    """
+    asked: Sequence[tuple[str, list[str], str]] = (
+        (BanKind.KEY, [key_id], "this key"),
+        (BanKind.PRINCIPAL, [principal_id], "this key's principal"),
+        (BanKind.DIGEST, [text_sha256], "this text"),
+        (BanKind.ARTIFACT, list(sources), "a declared source"),
+    )
+    wanted = Q(pk__in=[])
+    for kind, values, _ in asked:
+        wanted |= Q(kind=kind, value__in=values)
+    kinds = set(Ban.objects.filter(wanted, tenant_id=tenant_id).values_list("kind", flat=True))
+    for kind, _, what in asked:
+        if kind in kinds:
+            raise Banned(what)
+
+
+def bans(actor: Actor) -> list[dict[str, object]]:
+    """Every ban of the tenant, newest first; an admin of the root.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+    """
+    access.require(actor, Verb.BAN, "universe")
+    rows = Ban.objects.filter(tenant_id=actor.tenant_id).order_by("-pk")
+    return [
+        {"ban_id": row.pk, "kind": row.kind, "value": row.value, "created_at": rfc3339_seconds(row.created_at)}
+        for row in rows
+    ]

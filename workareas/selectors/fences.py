@@ -1,0 +1,12 @@
+"""The simulation fence as a predicate (D10): which simulations a key may see into. Closed ones open for nobody."""
+
+from __future__ import annotations
+
+from oml.core.actor import Actor
+from workareas.models import Simulation
+
+
+def fence_of(actor: Actor) -> frozenset[str]:
+    """Ids of the open simulations whose audience the actor's key is in."""
+    rows = Simulation.objects.filter(tenant_id=actor.tenant_id, closed_at=None, audience=actor.key_id)
+    return frozenset(rows.values_list("pk", flat=True))
