@@ -71,9 +71,7 @@ REMEMBER = Tool(
     input_schema=arguments(
         {
             **_SUBMISSION,
-            "kind": text(
-                "What sort of claim this is.", enum=["memory", "derived_fact", "steering"], default="memory"
-            ),
+            "kind": text("What sort of claim this is.", enum=["memory", "derived_fact", "steering"], default="memory"),
             "derives_from": ids(
                 "Artifact ids (art_...) this memory was derived from, if any. Declare them honestly: they "
                 "decide who may review it.",
@@ -125,9 +123,7 @@ RECALL = Tool(
                     "promoted_to": moment("Only what was ratified at or before this time."),
                 },
             },
-            "max_chars": whole(
-                "Budget of characters for all texts together; what was cut is marked.", least=1
-            ),
+            "max_chars": whole("Budget of characters for all texts together; what was cut is marked.", least=1),
             "explain": yes_or_no("Show with each hit how its score came about."),
         },
         required=("query", "scope"),
@@ -156,8 +152,7 @@ LEARN = Tool(
         {
             **_SUBMISSION,
             "derives_from": ids(
-                "Artifact ids (art_...) from oml_recall that the conclusion rests on; at least one, no "
-                "duplicates.",
+                "Artifact ids (art_...) from oml_recall that the conclusion rests on; at least one, no duplicates.",
                 minItems=1,
                 maxItems=64,
             ),
@@ -188,9 +183,7 @@ MY_WORK = Tool(
     input_schema=arguments(
         {
             "workarea": text(WORKAREA + " Only submissions made there."),
-            "state": text(
-                "Only items in this state.", enum=["held", "promoted", "demoted", "rejected", "erased"]
-            ),
+            "state": text("Only items in this state.", enum=["held", "promoted", "demoted", "rejected", "erased"]),
             "limit": whole("Items per page.", least=1, most=100, default=20),
             "cursor": text("next_cursor of the previous page, unchanged."),
         }

@@ -84,9 +84,7 @@ def _require_origin(request: HttpRequest, host: str) -> None:
         place = urlsplit("")
     if place.scheme in ("http", "https") and place.netloc.lower() == host.lower():
         return
-    raise Forbidden(
-        "this Origin may not call the MCP endpoint", rule="only configured web origins may call (MCP)"
-    )
+    raise Forbidden("this Origin may not call the MCP endpoint", rule="only configured web origins may call (MCP)")
 
 
 def _read_body(request: HttpRequest) -> bytes:
@@ -117,9 +115,7 @@ def _response(reply: Reply) -> HttpResponse:
         # Some clients wait for an event stream, or choke on an empty JSON text, when a 202 names a type.
         del response["Content-Type"]
     else:
-        response = HttpResponse(
-            write_message(reply.body), status=reply.status, content_type="application/json"
-        )
+        response = HttpResponse(write_message(reply.body), status=reply.status, content_type="application/json")
     for name, value in reply.headers.items():
         response[name] = value
     response["Cache-Control"] = "no-store"

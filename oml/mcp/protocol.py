@@ -87,9 +87,7 @@ def answer(mount: Mount, actor: Any, message: Message, headers: Mapping[str, str
 def _is_modern(message: Message, version_header: str | None) -> bool:
     """True for the per-request era. A proxy that strips the header gets -32020, never a silent downgrade."""
     meta = message.params.get("_meta")
-    enveloped = (
-        message.method != "initialize" and isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
-    )
+    enveloped = message.method != "initialize" and isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
     return enveloped or (version_header is not None and version_header not in HANDSHAKE_PROTOCOL_VERSIONS)
 
 
@@ -119,14 +117,10 @@ def _check_params(message: Message, version: str) -> None:
         raise unknown_method(message.method) from None
     except ValidationError:
         # The validator's own text quotes the input; it stays here.
-        raise invalid_params(
-            f"they do not have the shape of {message.method} in revision {version}"
-        ) from None
+        raise invalid_params(f"they do not have the shape of {message.method} in revision {version}") from None
 
 
-def _dispatch(
-    mount: Mount, actor: Any, message: Message, *, modern: bool
-) -> tuple[dict[str, Any], dict[str, str]]:
+def _dispatch(mount: Mount, actor: Any, message: Message, *, modern: bool) -> tuple[dict[str, Any], dict[str, str]]:
     extra: dict[str, str] = {}
     match message.method:
         case "initialize":

@@ -47,9 +47,7 @@ def read_message(raw: bytes) -> Message:
         raise invalid_request('"jsonrpc" must be "2.0"', request_id=request_id)
     method = decoded.get("method")
     if not isinstance(method, str):
-        raise invalid_request(
-            "a string method is required; responses are not accepted", request_id=request_id
-        )
+        raise invalid_request("a string method is required; responses are not accepted", request_id=request_id)
     params = decoded.get("params")
     if params is not None and not isinstance(params, dict):
         raise invalid_request("params must be an object", request_id=request_id)

@@ -25,9 +25,7 @@ def check(exchange: Exchange) -> None:
     body = exchange.json
     assert body["jsonrpc"] == "2.0"
     assert ("result" in body) != ("error" in body)
-    if (
-        "\\ud800" not in exchange.response.content.decode()
-    ):  # an id with a lone surrogate is echoed as it came
+    if "\\ud800" not in exchange.response.content.decode():  # an id with a lone surrogate is echoed as it came
         ANSWER.validate_json(exchange.response.content)
 
 
@@ -35,9 +33,7 @@ def fire(caller: Caller, fuzzer: Fuzzer, shots: int) -> dict[int, int]:
     seen: dict[int, int] = {}
     for _ in range(shots):
         shot = fuzzer.shot()
-        exchange = caller.send(
-            shot.body, method=shot.method, content_type=shot.content_type, headers=shot.headers
-        )
+        exchange = caller.send(shot.body, method=shot.method, content_type=shot.content_type, headers=shot.headers)
         check(exchange)
         seen[exchange.status] = seen.get(exchange.status, 0) + 1
     return seen

@@ -74,9 +74,7 @@ def test_endpoint__other_content_type__is_415(content_type):
     http_refusal(lab_caller().send(PING, content_type=content_type), 415, "request.media_type")
 
 
-@pytest.mark.parametrize(
-    "content_type", ["application/json", "application/json; charset=utf-8", "Application/JSON"]
-)
+@pytest.mark.parametrize("content_type", ["application/json", "application/json; charset=utf-8", "Application/JSON"])
 def test_endpoint__json_content_type_in_any_spelling__is_served(content_type):
     assert lab_caller().send(PING, content_type=content_type).status == 200
 
@@ -90,9 +88,7 @@ def test_endpoint__body_over_the_limit__is_413_and_reaches_no_tool():
 
 def test_endpoint__largest_text_in_its_most_wasteful_spelling__passes_the_size_check():
     recorder = Recorder()
-    exchange = lab_caller(recorder).call(
-        "lab_echo", {"text": "\U0001f600" * 32_768}
-    )  # 12 bytes each, escaped
+    exchange = lab_caller(recorder).call("lab_echo", {"text": "\U0001f600" * 32_768})  # 12 bytes each, escaped
     assert exchange.status == 200
     assert len(recorder.calls[0]["text"]) == 32_768
 
@@ -126,9 +122,7 @@ def test_endpoint__public_host_behind_a_proxy__is_served():
         assert lab_caller().send(PING, headers=headers).status == 200
 
 
-@pytest.mark.parametrize(
-    "accept", [None, "application/json", "text/event-stream", "*/*", "text/html", "nonsense"]
-)
+@pytest.mark.parametrize("accept", [None, "application/json", "text/event-stream", "*/*", "text/html", "nonsense"])
 def test_endpoint__any_accept_header__is_answered_in_json(accept):
     exchange = lab_caller().send(PING, headers={"Accept": accept} if accept else {})
     assert exchange.status == 200
@@ -143,9 +137,7 @@ def test_endpoint__session_id_sent__is_ignored_and_none_is_ever_issued():
     assert caller.legacy("initialize", INITIALIZE).header("Mcp-Session-Id") is None
 
 
-@pytest.mark.parametrize(
-    "method", ["notifications/initialized", "notifications/cancelled", "tools/call", "nonsense"]
-)
+@pytest.mark.parametrize("method", ["notifications/initialized", "notifications/cancelled", "tools/call", "nonsense"])
 def test_endpoint__notification__is_202_empty_and_executes_nothing(method):
     recorder = Recorder()
     message = {"jsonrpc": "2.0", "method": method, "params": {"name": "lab_echo", "arguments": {}}}
@@ -227,7 +219,7 @@ def test_endpoint__unexpected_failure_while_authenticating__is_503_without_its_t
     def broken(header):
         raise RuntimeError(f"cannot look up {header}")
 
-    exchange = Caller(view_of(replace(lab_mount(), authenticate=broken))).send(PING)
+    exchange = Caller.of_view(view_of(replace(lab_mount(), authenticate=broken))).send(PING)
     typed = http_refusal(exchange, 503, "internal.unavailable")
     assert typed["retryable"] is True
     assert exchange.header("Retry-After") == str(typed["retry_after_seconds"])

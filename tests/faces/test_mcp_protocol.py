@@ -40,10 +40,7 @@ def test_initialize__known_revision__is_answered_with_it(version):
 
 @pytest.mark.parametrize("version", ["2026-07-28", "2099-01-01", "nonsense"])
 def test_initialize__other_revision__is_countered_with_the_latest_handshake_revision(version):
-    assert (
-        lab_caller().legacy("initialize", initialize(version), version=None).result["protocolVersion"]
-        == HANDSHAKE
-    )
+    assert lab_caller().legacy("initialize", initialize(version), version=None).result["protocolVersion"] == HANDSHAKE
 
 
 def test_initialize__then_nothing_else__stores_nothing():
@@ -76,9 +73,7 @@ def test_tools_list__a_cursor_that_nobody_issued__is_invalid_params():
     assert (exchange.status, exchange.error["code"]) == (200, -32602)
 
 
-@pytest.mark.parametrize(
-    "method", [*NOT_OFFERED, "server/discover", "logging/setLevel", "resources/subscribe"]
-)
+@pytest.mark.parametrize("method", [*NOT_OFFERED, "server/discover", "logging/setLevel", "resources/subscribe"])
 def test_method_not_offered__handshake_era__is_32601_over_http_200(method):
     exchange = lab_caller().legacy(method, {"uri": "x", "level": "info", "ref": {}, "argument": {}})
     assert exchange.status == 200
@@ -125,9 +120,7 @@ def test_unknown_tool__modern_era__is_the_sentence_of_the_seed_over_http_400():
     assert exchange.json == {"jsonrpc": "2.0", "id": 7, "error": {"code": -32602, "message": SENTENCE}}
 
 
-@pytest.mark.parametrize(
-    "method", [*NOT_OFFERED, "initialize", "ping", "logging/setLevel", "subscriptions/listen"]
-)
+@pytest.mark.parametrize("method", [*NOT_OFFERED, "initialize", "ping", "logging/setLevel", "subscriptions/listen"])
 def test_method_not_offered__modern_era__is_404_32601(method):
     params = {
         "ref": {"type": "ref/prompt", "name": "x"},
@@ -158,17 +151,13 @@ MISMATCHES = {
 @pytest.mark.parametrize(("headers", "without"), MISMATCHES.values(), ids=MISMATCHES.keys())
 def test_header_ladder__header_and_body_disagree__is_400_32020_and_calls_nothing(headers, without):
     recorder = Recorder()
-    exchange = lab_caller(recorder).modern(
-        "tools/call", {"name": "lab_echo"}, headers=headers, without=without
-    )
+    exchange = lab_caller(recorder).modern("tools/call", {"name": "lab_echo"}, headers=headers, without=without)
     assert (exchange.status, exchange.error["code"]) == (400, -32020)
     assert not recorder.calls
 
 
 def test_header_ladder__name_header_in_base64__is_decoded():
-    exchange = lab_caller().modern(
-        "tools/call", {"name": "lab_echo"}, headers={"Mcp-Name": "=?base64?bGFiX2VjaG8=?="}
-    )
+    exchange = lab_caller().modern("tools/call", {"name": "lab_echo"}, headers={"Mcp-Name": "=?base64?bGFiX2VjaG8=?="})
     assert exchange.status == 200
 
 

@@ -53,9 +53,7 @@ def _crash(_actor: Any, data: dict[str, Any]) -> Body:
     raise RuntimeError(f"could not store {data}")
 
 
-def lab_tool(
-    name: str, operation: Callable[[Any, dict[str, Any]], Body], schema: dict[str, Any] | None = None
-) -> Tool:
+def lab_tool(name: str, operation: Callable[[Any, dict[str, Any]], Body], schema: dict[str, Any] | None = None) -> Tool:
     return Tool(
         name=name,
         title=name,
@@ -119,15 +117,23 @@ class Exchange:
 
 
 class Caller:
-    """Speaks to a view in the legacy or the modern era, as a client would."""
+    """Speaks MCP in the legacy or the modern era, as a client would.
 
-    def __init__(
-        self, view: Callable[..., HttpResponse], *, key: str | None = KEY, path: str = "/mcp"
-    ) -> None:
-        self.view = view
+    Args:
+        request: hands one HTTP request over and returns the response; signature of ``Client.generic``.
+        key: secret to present, None for none.
+    """
+
+    def __init__(self, request: Callable[..., Any], *, key: str | None = KEY, path: str = "/mcp") -> None:
+        self.request = request
         self.key = key
         self.path = path
-        self.factory = RequestFactory()
+
+    @classmethod
+    def of_view(cls, view: Callable[..., HttpResponse], *, key: str | None = KEY) -> Caller:
+        """A caller of one view, without middleware."""
+        factory = RequestFactory()
+        return cls(lambda *args, **kwargs: view(factory.generic(*args, **kwargs)), key=key)
 
     def send(
         self,
@@ -141,17 +147,14 @@ class Caller:
         if self.key is not None:
             sent.setdefault("Authorization", f"Bearer {self.key}")
         # CONTENT_TYPE apart: the factory leaves the header out of requests without a body.
-        request = self.factory.generic(
-            method, self.path, body, content_type=content_type, headers=sent, CONTENT_TYPE=content_type
+        return Exchange(
+            self.request(method, self.path, body, content_type=content_type, headers=sent, CONTENT_TYPE=content_type)
         )
-        return Exchange(self.view(request))
 
     def post(self, message: Any, *, headers: dict[str, str] | None = None) -> Exchange:
         return self.send(json.dumps(message).encode(), headers=headers)
 
-    def legacy(
-        self, method: str, params: dict[str, Any] | None = None, *, version: str | None = HANDSHAKE
-    ) -> Exchange:
+    def legacy(self, method: str, params: dict[str, Any] | None = None, *, version: str | None = HANDSHAKE) -> Exchange:
         headers = {"MCP-Protocol-Version": version} if version else {}
         return self.post(rpc(method, params), headers=headers)
 
@@ -169,9 +172,7 @@ class Caller:
         if "name" in (params or {}):
             sent["Mcp-Name"] = params["name"]
         sent |= headers or {}
-        return self.post(
-            message, headers={name: value for name, value in sent.items() if name not in without}
-        )
+        return self.post(message, headers={name: value for name, value in sent.items() if name not in without})
 
     def call(self, tool: str, arguments: dict[str, Any] | None = None, *, era: str = "legacy") -> Exchange:
         params: dict[str, Any] = {"name": tool, "arguments": arguments or {}}
@@ -204,4 +205,4 @@ def refused(exchange: Exchange, code: str) -> dict[str, Any]:
 
 
 def lab_caller(recorder: Recorder | None = None, *, key: str | None = KEY) -> Caller:
-    return Caller(view_of(lab_mount(recorder)), key=key)
+    return Caller.of_view(view_of(lab_mount(recorder)), key=key)

@@ -1,0 +1,83 @@
+"""``docs/reference/tools.md``, written from the catalog: ``python -m oml.mcp.reference``.
+
+A drift test compares the page with what this module would write; nobody edits the page by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+from oml.http.operations import Operation
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "tools.md"
+
+
+def tools_page() -> str:
+    """The whole page as Markdown."""
+    # Django must be set up first, and this module must be importable before that.
+    from oml.mcp.catalog import CATALOG, INSTRUCTIONS
+
+    lines = [
+        "# MCP tools",
+        "",
+        "Written by `python -m oml.mcp.reference` from the catalog; do not edit.",
+        "",
+        "The same list, in this order, for every key. Every tool calls the function behind its `/v1` twin: "
+        "the structured content of a success equals the HTTP body, and a refusal is the same typed error.",
+        "",
+        "What a model is told about the server:",
+        "",
+        f"> {INSTRUCTIONS}",
+    ]
+    for tool in CATALOG:
+        changes = "reads" if tool.read_only else "submits, held on arrival"
+        lines += ["", f"## {tool.name}", "", f"{tool.title} · {changes}", ""]
+        lines += [f"> {paragraph}\n>" for paragraph in tool.description.split("\n")]
+        lines[-1] = lines[-1].removesuffix("\n>")
+        lines += ["", "| argument | type | required | what it is |", "|---|---|---|---|"]
+        lines += _rows(tool.input_schema)
+        lines += [
+            "",
+            "Success, as JSON Schema:",
+            "",
+            "```json",
+            json.dumps(cast(Operation, tool.operation).answer, indent=2),
+            "```",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(schema: Any, prefix: str = "") -> list[str]:
+    rows = []
+    for name, inner in schema["properties"].items():
+        needed = "yes" if name in schema.get("required", ()) else ""
+        rows.append(f"| `{prefix}{name}` | {_type(inner)} | {needed} | {inner['description']} |")
+        if inner["type"] == "object":
+            rows += _rows(inner, f"{prefix}{name}.")
+    return rows
+
+
+def _type(schema: dict[str, Any]) -> str:
+    words = [f"list of {schema['items']['type']}s" if schema["type"] == "array" else schema["type"]]
+    if "enum" in schema:
+        words.append(" or ".join(f"`{word}`" for word in schema["enum"]))
+    if "minimum" in schema or "maximum" in schema:
+        words.append(
+            f"{schema.get('minimum', '')} to {schema['maximum']}" if "maximum" in schema else f"≥ {schema['minimum']}"
+        )
+    if "maxLength" in schema:
+        words.append(f"≤ {schema['maxLength']} characters")
+    if "maxItems" in schema:
+        words.append(f"≤ {schema['maxItems']} entries")
+    if "default" in schema:
+        words.append(f"default `{json.dumps(schema['default']).strip(chr(34))}`")
+    return ", ".join(words)
+
+
+if __name__ == "__main__":
+    import django
+
+    django.setup()
+    PAGE.write_text(tools_page())
