@@ -27,3 +27,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", RedirectView.as_view(pattern_name="queue"), name="home"),
 ]
+
+# A host name that is not ours is refused by a middleware, before any face.
+handler400 = "oml.mcp.urls.bad_request"

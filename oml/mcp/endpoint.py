@@ -19,6 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 from oml.core.errors import (
     Forbidden,
     MethodNotAllowed,
+    OmlError,
     SizeExceeded,
     UnsupportedMedia,
     Validation,
@@ -41,11 +42,14 @@ def view_of(mount: Mount) -> Callable[[HttpRequest], HttpResponse]:
         except RpcError as error:
             return _response(_rpc_failure(error))
         except Exception as raised:  # the outermost net; an unexpected text may quote the request
-            refusal = typed(raised)
-        body = without_id(refusal_as_rpc_error(refusal))
-        return _response(Reply(refusal.status, body, refusal.headers()))
+            return refuse(typed(raised))
 
     return mcp_endpoint
+
+
+def refuse(refusal: OmlError) -> HttpResponse:
+    """A refusal at the level of HTTP: its status, and a JSON-RPC error that answers no request in particular."""
+    return _response(Reply(refusal.status, without_id(refusal_as_rpc_error(refusal)), refusal.headers()))
 
 
 def _serve(mount: Mount, request: HttpRequest) -> Reply:
