@@ -90,12 +90,9 @@ def _rows(tenant_id: str) -> Iterator[tuple[Row, Head | None]]:
         .annotate(head_seq=Subquery(heads.values("seq")), head_hash=Subquery(heads.values("chain_hash")))
         .values_list(*Row._fields, "head_seq", "head_hash")
     )
-    for *columns, head_seq, head_hash in rows.iterator(chunk_size=_CHUNK):
-        row = Row(*columns)
-        yield (
-            row._replace(leaf_hash=bytes(row.leaf_hash), chain_hash=bytes(row.chain_hash)),
-            None if head_seq is None else Head(head_seq, bytes(head_hash)),
-        )
+    for seq, canonical, leaf, chain, *columns, head_seq, head_hash in rows.iterator(chunk_size=_CHUNK):
+        row = Row(seq, canonical, bytes(leaf), bytes(chain), *columns)
+        yield row, None if head_seq is None else Head(head_seq, bytes(head_hash))
 
 
 def _head(columns: tuple[int, Any] | None) -> Head | None:
