@@ -29,7 +29,7 @@ CSRF_TRUSTED_ORIGINS = ENVIRONMENT.csrf_trusted_origins
 INSTALLED_APPS = [
     "oml.apps.HouseConfig",
     "oml.console",
-    "django.contrib.admin",
+    "oml.console.apps.ConsoleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

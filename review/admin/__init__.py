@@ -1,0 +1,77 @@
+"""Serves and verdicts in the admin console, read-only.
+
+A verdict's words stay out: they are written for the file, not for whoever administers, who may also run the author.
+The evidence export is the journalled way to read them. Neither is the digest of what was served shown: over a short
+text it confirms a guess (R3).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from oml.console.readonly import ReadOnlyAdmin
+from review.models import Serve, Verdict
+
+_ARTIFACT = ("text", "text_sha256", "commitment_salt", "envelope")
+
+
+@admin.register(Serve)
+class ServeAdmin(ReadOnlyAdmin):
+    list_display = ("id", "claim_key", "artifact_id", "reviewer_principal", "created_at", "expires_at", "consumed_at")
+    list_select_related = ("artifact", "reviewer_principal")
+    search_fields = ("=id", "=artifact__id", "artifact__claim_key", "reviewer_principal__name")
+    ordering = ("-id",)
+    shown = ("id", "artifact", "reviewer_principal", "reviewer_key", "created_at", "expires_at", "consumed_at")
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return _without_text(super().get_queryset(request))
+
+    @admin.display(description="claim key")
+    def claim_key(self, serve: Serve) -> str:
+        return serve.artifact.claim_key
+
+
+@admin.register(Verdict)
+class VerdictAdmin(ReadOnlyAdmin):
+    tenant_path = "artifact__tenant_id"
+    list_display = (
+        "id",
+        "verdict",
+        "claim_key",
+        "artifact_id",
+        "reason_code",
+        "reviewer_principal",
+        "self_signed",
+        "at",
+    )
+    list_filter = ("verdict", "reason_code", "self_signed")
+    list_select_related = ("artifact", "reviewer_principal")
+    search_fields = ("=id", "=artifact__id", "artifact__claim_key", "reviewer_principal__name")
+    ordering = ("-id",)
+    shown = (
+        "id",
+        "artifact",
+        "serve",
+        "verdict",
+        "reason_code",
+        "self_signed",
+        "reviewer_principal",
+        "reviewer_key",
+        "at",
+    )
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return _without_text(super().get_queryset(request)).defer(
+            "reason", "reason_salt", "envelope", *(f"artifact__{name}" for name in _ARTIFACT)
+        )
+
+    @admin.display(description="claim key")
+    def claim_key(self, verdict: Verdict) -> str:
+        return verdict.artifact.claim_key
+
+
+def _without_text(rows: Any) -> Any:
+    return rows.select_related("artifact").defer(*(f"artifact__{name}" for name in _ARTIFACT))

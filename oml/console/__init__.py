@@ -1,0 +1,1 @@
+"""The admin console's frame: site, read-only pages, confirmed actions, tiles. It knows no domain."""
