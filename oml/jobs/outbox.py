@@ -1,8 +1,10 @@
 """The outbox: losing the broker, a worker or a message loses nothing (design: admission, Scans).
 
-An action calls :func:`enqueue` inside its transaction; after commit a nudge goes to the broker. :func:`drain`
-locks due rows with SKIP LOCKED, runs their handler and deletes them in one transaction, so a killed worker's rows
-become free with its connection and an effect happens once. Beat sweeps what no nudge arrived for.
+An action calls :func:`enqueue` inside its transaction; after commit a nudge goes to the broker. :func:`drain` first
+claims due rows (counts the attempt and moves their next one, committed at once), then locks them, deletes them and
+runs their handler in one transaction. So an effect happens once; a killed worker's rows become free with its
+connection; and a row that kills whoever touches it is known by its attempts, waits longer each time and is never
+again in one batch with others. Beat sweeps what no nudge arrived for.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 
 from oml.core.clock import now
 from oml.jobs.models import OutboxTask
@@ -60,25 +63,19 @@ def enqueue(name: str, *, delay: timedelta = timedelta(0), **args: str) -> None:
 
 
 def drain(*, limit: int = BATCH) -> int:
-    """Do up to ``limit`` due tasks of one name; returns how many rows were taken.
+    """Do up to ``limit`` due tasks of one name; returns how many rows were claimed.
 
     A batch that fails is tried one by one, so one bad row cannot hold the others; a row that fails alone waits,
     doubling from 2 s up to 5 min, for ever: work is never dropped.
+
+    Raises:
+        django.db.Error: the database went away; what was not done is found by a later drain.
     """
-    with transaction.atomic():
-        rows = _due(limit)
-        if not rows:
-            return 0
-        try:
-            with transaction.atomic():
-                _handlers[rows[0].name]([row.args for row in rows])
-            OutboxTask.objects.filter(pk__in=[row.pk for row in rows]).delete()
-        except Exception as error:
-            if len(rows) == 1:
-                _postpone(rows[0], error)
-            else:
-                _one_by_one(rows)
-    return len(rows)
+    claimed = _claim(limit)
+    if claimed and not _carry_out(claimed) and len(claimed) > 1:
+        for row in claimed:
+            _carry_out([row])
+    return len(claimed)
 
 
 def drain_all(*, ceiling: int = 10_000) -> int:
@@ -94,32 +91,38 @@ def waiting() -> int:
     return OutboxTask.objects.count()
 
 
-def _due(limit: int) -> list[OutboxTask]:
-    due = OutboxTask.objects.select_for_update(skip_locked=True).filter(available_at__lte=now())
-    first = due.order_by("available_at", "id").first()
-    if first is None:
-        return []
-    same = due.filter(name=first.name).order_by("available_at", "id")
-    return list(same[:limit]) or [first]
+def _claim(limit: int) -> list[OutboxTask]:
+    with transaction.atomic():
+        due = OutboxTask.objects.select_for_update(skip_locked=True).filter(available_at__lte=now())
+        due = due.order_by("available_at", "id")
+        first = due.first()
+        if first is None:
+            return []
+        rows = [first] if first.attempts else list(due.filter(name=first.name, attempts=0)[:limit])
+        wait = min(timedelta(seconds=2 ** min(first.attempts + 1, 9)), _BACKOFF_CEILING)
+        keys = [row.pk for row in rows]
+        OutboxTask.objects.filter(pk__in=keys).update(attempts=F("attempts") + 1, available_at=now() + wait)
+        return rows
 
 
-def _one_by_one(rows: list[OutboxTask]) -> None:
-    for row in rows:
-        try:
-            with transaction.atomic():
-                _handlers[row.name]([row.args])
-                row.delete()
-        except Exception as error:
-            _postpone(row, error)
-
-
-def _postpone(row: OutboxTask, error: Exception) -> None:
-    row.attempts += 1
-    row.available_at = now() + min(timedelta(seconds=2 ** min(row.attempts, 9)), _BACKOFF_CEILING)
-    row.last_error = type(error).__name__
-    row.save(update_fields=["attempts", "available_at", "last_error"])
-    # The class name alone: an exception's message may quote the text it choked on.
-    logger.warning("outbox task %s failed: %s, attempt %d", row.name, row.last_error, row.attempts)
+def _carry_out(claimed: list[OutboxTask]) -> bool:
+    keys = [row.pk for row in claimed]
+    try:
+        with transaction.atomic():
+            # What somebody else has claimed meanwhile is theirs.
+            locked = OutboxTask.objects.select_for_update(skip_locked=True)
+            rows = list(locked.filter(pk__in=keys, attempts=claimed[0].attempts + 1).order_by("id"))
+            if rows:
+                # Deleted before the work, so that a handler's journal entry stays the last statement.
+                OutboxTask.objects.filter(pk__in=[row.pk for row in rows]).delete()
+                _handlers[rows[0].name]([row.args for row in rows])
+    except Exception as error:
+        kind = type(error).__name__
+        # The class name alone: an exception's message may quote the text it choked on.
+        logger.warning("outbox task %s failed: %s, %d at a time", claimed[0].name, kind, len(claimed))
+        OutboxTask.objects.filter(pk__in=keys).update(last_error=kind)
+        return False
+    return True
 
 
 def _send_nudge() -> None:
