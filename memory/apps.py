@@ -9,3 +9,4 @@ class MemoryConfig(AppConfig):
         # Registration: errors, events, outbox handlers and the ladder's checks exist once the app is up.
         from memory import tasks  # noqa: F401
         from memory.claims import errors, events, ladder_checks  # noqa: F401
+        from memory.graph import errors as edge_errors  # noqa: F401

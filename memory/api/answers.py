@@ -32,6 +32,32 @@ REMEMBERED = an_object(
 LEARNED = an_object({**_CLAIM, "kind": STRING, "state": STRING, "lineage_declared": NUMBER, "idempotent_replay": FLAG})
 SUBMITTED: Schema = {"anyOf": [REMEMBERED, LEARNED]}
 
+VERSIONED = REMEMBERED
+ENDED = an_object({**_CLAIM, "state": STRING})
+ERASED = an_object({**_CLAIM, "state": STRING, "preview": FLAG, "destroyed": {"type": "object"}}, {"erased_at": TIME})
+PROPOSED = an_object(
+    {
+        "edge_id": STRING,
+        "kind": STRING,
+        "label": STRING,
+        "state": STRING,
+        "proposer_key": STRING,
+        "awaiting": nullable(STRING),
+    }
+)
+GRAPH = an_object(
+    {
+        "claims": a_list(an_object({**_CLAIM, "kind": STRING, "state": STRING, "workarea": STRING})),
+        "edges": a_list(
+            an_object(
+                {"kind": STRING, "from": STRING, "to": STRING, "state": STRING}, {"label": STRING, "edge_id": STRING}
+            )
+        ),
+        "truncated": FLAG,
+        "next_cursor": nullable(STRING),
+    }
+)
+
 _ATTACHMENT = an_object({"sha256": STRING, "media_type": STRING, "size_bytes": NUMBER})
 _STEERING = an_object({"artifact_id": STRING, "kind": STRING, "text": STRING, "workarea_path": STRING})
 _HIT = an_object(

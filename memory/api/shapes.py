@@ -6,6 +6,7 @@ from typing import Any
 
 from memory.claims import rules
 from memory.claims.states import Kind, SubmitVerb
+from memory.graph.labels import MAX_NOTE, EdgeKind
 from memory.recall.commands import MAX_QUERY
 from oml.http.fields import Flag, Listing, Matching, Moment, OneOf, Reference, StrictSerializer, Text, Whole
 
@@ -87,6 +88,53 @@ class SubmitShape(RememberShape):
         if attrs.get("verb") == SubmitVerb.LEARN and attrs.get("kind", Kind.DERIVED_FACT) != Kind.DERIVED_FACT:
             self.fail_with("is derived_fact for learn", "kind")
         return super().validate(attrs)
+
+
+class VersionShape(StrictSerializer):
+    artifact = Reference(help_text="The latest promoted version of your own claim.")
+    text = Text(max_length=rules.MAX_TEXT, oversize_is_limit=True, help_text="The new version, kept exactly as sent.")
+    attachments = Listing(child=AttachmentShape(), required=False, max_length=rules.MAX_ATTACHMENTS)
+    derives_from = Listing(child=Reference(), required=False, max_length=rules.MAX_LINEAGE)
+    evidence = Listing(child=EvidenceShape(), required=False, max_length=rules.MAX_EVIDENCE)
+    idempotency_key = Matching(
+        pattern=rules.IDEMPOTENCY_KEY,
+        explain="is 1 to 128 printable ASCII characters without spaces",
+        max_length=10_000,
+        required=False,
+    )
+
+
+class DemoteShape(StrictSerializer):
+    artifact = Reference()
+    reason = Text(max_length=2000, help_text="Why; kept beside the journal.")
+
+
+class EraseShape(StrictSerializer):
+    artifact = Reference()
+    reason = Text(max_length=2000, help_text="Why; only a commitment to it is kept.")
+    preview = Flag(required=False, help_text="Change nothing, only say what would go.")
+
+
+class ProposeShape(StrictSerializer):
+    kind = OneOf(words=EdgeKind, help_text="workarea or claim.")
+    label = Text(max_length=64, help_text="What the edge says, from → to.")  # type: ignore[assignment]
+    note = Text(max_length=MAX_NOTE, min_length=0, required=False, help_text="Why, for the ratifier.")
+
+    def get_fields(self) -> dict[str, Any]:
+        # ``from`` is a word of Python, so the two ends are declared here.
+        ends = {
+            "from": Reference(help_text="Workarea id or path, or artifact id."),
+            "to": Reference(help_text="Workarea id or path, or artifact id."),
+        }
+        return {**super().get_fields(), **ends}
+
+
+class GraphShape(StrictSerializer):
+    scope = Reference(help_text="Node whose subtree is read: id or path.")
+    roots = Listing(child=Reference(), required=False, max_length=100, help_text="Artifact ids to start from.")
+    depth = Whole(required=False, help_text="Steps from the roots, 0 to 5; 1 when left out.")
+    limit = Whole(required=False, help_text="Claims per page, 1 to 500; 100 when left out.")
+    cursor = Text(max_length=4096, required=False, help_text="next_cursor of the page before.")
 
 
 class FiltersShape(StrictSerializer):

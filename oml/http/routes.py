@@ -61,7 +61,7 @@ def _handler(method: str, operation: Operation, named: tuple[str, ...]) -> Any:
         request=rest if has_body else None,
         parameters=[
             *(OpenApiParameter(name, str, OpenApiParameter.PATH) for name in named),
-            *([] if has_body else [rest]),
+            *([] if has_body or not rest().fields else [rest]),
         ],
         responses=answers(operation),
     )(handle)

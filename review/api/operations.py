@@ -94,6 +94,21 @@ _JUDGED = an_object(
     {"promoted_at": TIME, "self_signed": FLAG},
 )
 
-queue = Operation("review_queue", shapes.QueueShape, _queue, _QUEUE)
-serve = Operation("review_serve", shapes.ServeShape, _serve, _SERVED, creates=True)
-verdict = Operation("review_verdict", shapes.VerdictShape, _verdict, _JUDGED)
+queue = Operation(
+    "review_queue",
+    shapes.QueueShape,
+    _queue,
+    _QUEUE,
+    summary="Held items in the nodes this key reviews, least time left first",
+)
+serve = Operation(
+    "review_serve",
+    shapes.ServeShape,
+    _serve,
+    _SERVED,
+    creates=True,
+    summary="Open a held item: a single-use, expiring serve",
+)
+verdict = Operation(
+    "review_verdict", shapes.VerdictShape, _verdict, _JUDGED, summary="Ratify or reject what was served"
+)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import URLPattern
 
-from review.api import views
+from oml.http.operations import Operation
+from oml.http.routes import route
+from review.api import operations as do
+from workareas.api.authentication import BearerAuthentication
+
+
+def _route(where: str, **methods: Operation) -> URLPattern:
+    return route(where, BearerAuthentication, **methods)
+
 
 urlpatterns = [
-    path("review/queue", views.Queue.as_view()),
-    path("review/serves", views.Serves.as_view()),
-    path("review/verdicts", views.Verdicts.as_view()),
+    _route("review/queue", get=do.queue),
+    _route("review/serves", post=do.serve),
+    _route("review/verdicts", post=do.verdict),
 ]

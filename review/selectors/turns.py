@@ -12,6 +12,7 @@ from enum import StrEnum
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
+from memory.claims.lineage import STEP_DOWN
 from memory.claims.models import Artifact
 from memory.claims.states import Kind, ScanState
 from oml.core.actor import Actor
@@ -28,19 +29,15 @@ class Turn(StrEnum):
 
 
 # Everything that rests on something this reviewer wrote, the reviewer's own rows included.
-_RESTS_ON_MINE = """
-WITH RECURSIVE resting(id) AS (
+_RESTS_ON_MINE = f"""
+WITH RECURSIVE closure(id) AS (
     SELECT a.id FROM memory_artifact a
     WHERE a.tenant_id = %s AND (a.author_key_id = %s OR a.author_principal_id = %s)
   UNION
-    SELECT step.id FROM resting, LATERAL (
-        SELECT l.artifact_id AS id FROM memory_lineage l WHERE l.source_id = resting.id
-      UNION ALL
-        SELECT v.id FROM memory_artifact v WHERE v.previous_id = resting.id
-    ) AS step
+    SELECT step.id FROM closure, LATERAL ({STEP_DOWN}) AS step
 )
-SELECT id FROM resting
-"""
+SELECT id FROM closure
+"""  # noqa: S608  (constants alone)
 
 
 def judgeable(actor: Actor, rows: QuerySet[Artifact]) -> Q:

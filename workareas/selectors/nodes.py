@@ -10,7 +10,7 @@ from workareas.models import Workarea
 from workareas.verbs import Capability, Verb
 
 
-def workarea_info(actor: Actor, *, workarea: str) -> tuple[dict[str, Any], Workarea]:
+def workarea_info(actor: Actor, *, workarea: str) -> tuple[dict[str, Any], Workarea, access.Scope]:
     """One workarea as this key may see it.
 
     Args:
@@ -18,7 +18,7 @@ def workarea_info(actor: Actor, *, workarea: str) -> tuple[dict[str, Any], Worka
         workarea: id or path, as sent.
 
     Returns:
-        The seed's answer, and the node for the read log.
+        The seed's answer with no edges yet (their room lies above), the node, and the caller's readable scope.
 
     Raises:
         AccessNotFound, AccessForbidden, VerbCeiling: as :func:`workareas.access.require`.
@@ -40,7 +40,7 @@ def workarea_info(actor: Actor, *, workarea: str) -> tuple[dict[str, Any], Worka
         "my_effective_verbs": [str(verb) for verb in access.effective_verbs(known, node)],
         "permission_epoch": known.epoch,
     }
-    return body, node
+    return body, node, readable
 
 
 def crew_of(node: Workarea) -> dict[str, Any] | None:

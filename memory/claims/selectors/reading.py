@@ -9,6 +9,7 @@ from oml.core.actor import Actor
 from oml.core.clock import rfc3339, rfc3339_seconds
 from workareas import access
 from workareas.errors import AccessNotFound
+from workareas.selectors.fences import fence_of
 from workareas.verbs import Verb
 
 
@@ -27,7 +28,12 @@ def read_artifact(actor: Actor, *, artifact: str) -> tuple[dict[str, Any], Artif
     row = None
     if "\x00" not in artifact:
         scope = access.readable_paths(actor)
-        row = Artifact.objects.readable(actor.tenant_id, scope).select_related("workarea").filter(pk=artifact).first()
+        row = (
+            Artifact.objects.readable(actor.tenant_id, scope, fence=fence_of(actor))
+            .select_related("workarea")
+            .filter(pk=artifact)
+            .first()
+        )
     if row is None:
         raise AccessNotFound.artifact(artifact)
     return _body(row), row

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Q
+
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339_seconds
 from oml.core.errors import CeilingExceeded, Validation
 from oml.journal.selectors import Entry, head_seq, tail_page, tail_rows
 from workareas import access
 from workareas.models import Workarea
+from workareas.selectors.fences import fence_of
 from workareas.verbs import Capability, Verb
 
 MAX_LIMIT = 500
@@ -43,16 +46,21 @@ def events_tail(actor: Actor, *, scope: str, after_seq: int | None, limit: int =
     head = head_seq(actor.tenant_id)
     if after_seq is not None and not 0 <= after_seq <= head:
         raise Validation(f"after_seq is a sequence number from 0 to the journal's head {head}", param="after_seq")
-    inside = Workarea.objects.filter(
-        access.Scope((node.path,), ()).predicate(),
-        known.scope(Capability.READER).predicate(),
-        tenant_id=actor.tenant_id,
-    )
-    rows = tail_rows(actor.tenant_id).filter(
-        workarea_id__in=inside.values("pk"), simulation_id__isnull=True, seq__lte=head
-    )
+    rows = tail_rows(actor.tenant_id).filter(_visible(actor, known, node), seq__lte=head)
     events = [_event(entry) for entry in tail_page(rows, after_seq=after_seq, limit=limit)]
     return {"events": events, "head_seq": head, "idle": not events}, node
+
+
+def _visible(actor: Actor, known: access.Access, node: Workarea) -> Q:
+    """Events on a node of the scope, every node they name readable, inside the simulation fence (R3, D10)."""
+    readable = Workarea.objects.filter(known.scope(Capability.READER).predicate(), tenant_id=actor.tenant_id)
+    inside = readable.filter(access.Scope((node.path,), ()).predicate())
+    one_node = Q(far_workarea_id__isnull=True, workarea_id__in=inside.values("pk"))
+    two_nodes = Q(workarea_id__in=readable.values("pk"), far_workarea_id__in=readable.values("pk")) & (
+        Q(workarea_id__in=inside.values("pk")) | Q(far_workarea_id__in=inside.values("pk"))
+    )
+    fenced = Q(simulation_id__isnull=True) | Q(simulation_id__in=fence_of(actor))
+    return (one_node | two_nodes) & fenced
 
 
 def _event(entry: Entry) -> dict[str, Any]:
@@ -62,7 +70,7 @@ def _event(entry: Entry) -> dict[str, Any]:
         "at": rfc3339_seconds(entry.at),
         "subject": _subject(entry),
     }
-    if entry.workarea_id is not None:
+    if entry.workarea_id is not None and entry.record["far_workarea"] is None:
         event["workarea"] = entry.workarea_id
     return event
 
@@ -71,4 +79,6 @@ def _subject(entry: Entry) -> dict[str, Any]:
     subject: dict[str, Any] = entry.record["subject"]
     if "workarea" in subject:
         return {"workarea_id": subject["workarea"]}
+    if "edge_id" in subject:
+        return {"edge_id": subject["edge_id"]}
     return subject

@@ -1,0 +1,189 @@
+"""Propose an edge (seed: oml_relate_propose): journalled and pending, it confers nothing and changes no access."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from memory.claims.errors import SimulationConflict
+from memory.claims.models import Artifact
+from memory.graph.errors import DuplicateEdge, EndpointNotFound, ProposeForbidden, UnknownLabel
+from memory.graph.events import ClaimEdgeProposed, Proposed, WorkareaEdgeProposed
+from memory.graph.labels import LABELS, PREFIX, EdgeKind, EdgeState
+from memory.graph.models import Edge
+from oml.core.actor import Actor
+from oml.core.errors import Validation
+from oml.core.ids import new_id
+from oml.crypto.digest import commitment, new_salt
+from oml.journal.append import append, journalled
+from workareas import access, quota
+from workareas.access import Access
+from workareas.errors import Frozen
+from workareas.ladder import Status, is_frozen
+from workareas.models import Workarea
+from workareas.selectors.fences import fence_of
+from workareas.verbs import Capability, Verb
+
+AWAITING = "ratification by a dreamer(review) key on both endpoints, ratifier ≠ proposer (R2)"
+_EVENTS: dict[EdgeKind, type[Proposed]] = {
+    EdgeKind.WORKAREA: WorkareaEdgeProposed,
+    EdgeKind.CLAIM: ClaimEdgeProposed,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProposeCommand:
+    """An edge as proposed; ``source`` and ``target`` are the seed's ``from`` and ``to``."""
+
+    kind: EdgeKind
+    label: str
+    source: str
+    target: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    node: Workarea
+    artifact: Artifact | None = None
+
+    @property
+    def id(self) -> str:
+        return self.artifact.pk if self.artifact else self.node.pk
+
+
+@journalled
+def propose_edge(actor: Actor, *, command: ProposeCommand) -> dict[str, Any]:
+    """Propose a labelled edge; the same again by the same proposer is the existing edge.
+
+    Args:
+        actor: a dreamer with propose on at least one endpoint and reader on both.
+        command: kind, label, endpoints and note.
+
+    Returns:
+        The seed's answer: ``edge_id, kind, label, state, proposer_key, awaiting``.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``.
+        EndpointNotFound, ProposeForbidden: ``access.not_found``, ``access.forbidden``, with the edge rule.
+        UnknownLabel, DuplicateEdge: ``relate.label``, ``relate.duplicate``.
+        Frozen: ``workarea.frozen``; the *from* node is validated.
+        SimulationConflict: ``simulation.conflict``; the endpoints are in two simulations.
+        Validation: ``request.validation``; an edge from something to itself.
+        QuotaExceeded: ``limit.quota``.
+    """
+    access.require_role(actor, Verb.RELATE_PROPOSE)
+    known = access.load(actor)
+    source, target = _end(actor, known, command, "from"), _end(actor, known, command, "to")
+    if not any(Capability.PROPOSE in known.effective(end.node.path) for end in (source, target)):
+        raise ProposeForbidden
+    if command.label not in LABELS[command.kind]:
+        raise UnknownLabel(command.label, LABELS[command.kind])
+    if source.id == target.id:
+        raise Validation("an edge joins two different endpoints", param="to")
+    if is_frozen(Status(source.node.status)):
+        raise Frozen(source.node.pk)
+    existing = _existing(actor, command, source, target)
+    if existing is not None:
+        return _answer(existing)
+    quota.take(actor, quota.Quota.WRITE)
+    edge = _store(actor, command, source, target)
+    append(actor, [_event(edge)], epoch=known.epoch)
+    return _answer(edge)
+
+
+def _end(actor: Actor, known: Access, command: ProposeCommand, end: str) -> _End:
+    reference = command.source if end == "from" else command.target
+    readable = known.scope(Capability.READER)
+    if command.kind is EdgeKind.WORKAREA:
+        node = access.find(actor, reference)
+        if node is None or not readable.holds(node.path):
+            raise EndpointNotFound(end, "workarea")
+        return _End(node)
+    artifact = None
+    if "\x00" not in reference:
+        rows = Artifact.objects.readable(actor.tenant_id, readable, fence=fence_of(actor))
+        artifact = rows.select_related("workarea").filter(pk=reference).first()
+    if artifact is None:
+        raise EndpointNotFound(end, "artifact")
+    return _End(artifact.workarea, artifact)
+
+
+def _existing(actor: Actor, command: ProposeCommand, source: _End, target: _End) -> Edge | None:
+    edge = (
+        Edge.objects.filter(
+            tenant_id=actor.tenant_id,
+            kind=command.kind,
+            label=command.label,
+            from_workarea=source.node,
+            to_workarea=target.node,
+            from_artifact=source.artifact,
+            to_artifact=target.artifact,
+        )
+        .exclude(state=EdgeState.REJECTED)
+        .first()
+    )
+    if edge is None:
+        return None
+    if actor.key_id != edge.proposer_key_id and actor.principal_id != edge.proposer_principal_id:
+        raise DuplicateEdge
+    return edge
+
+
+def _store(actor: Actor, command: ProposeCommand, source: _End, target: _End) -> Edge:
+    edge = Edge(
+        id=new_id(PREFIX[command.kind]),
+        tenant_id=actor.tenant_id,
+        kind=command.kind,
+        label=command.label,
+        from_workarea=source.node,
+        to_workarea=target.node,
+        from_artifact=source.artifact,
+        to_artifact=target.artifact,
+        simulation_id=_simulation(source, target),
+        note=command.note,
+        note_salt=new_salt() if command.note else None,
+        proposer_key_id=actor.key_id,
+        proposer_principal_id=actor.principal_id,
+    )
+    try:
+        with transaction.atomic():
+            edge.save(force_insert=True)
+    except IntegrityError:  # somebody proposed the same at the same moment; the constraint decides who was first
+        raise DuplicateEdge from None
+    return edge
+
+
+def _simulation(source: _End, target: _End) -> str | None:
+    """An edge is fenced like its endpoints (D10)."""
+    simulations = {end.artifact.simulation_id for end in (source, target) if end.artifact} - {None}
+    if len(simulations) > 1:
+        raise SimulationConflict
+    return simulations.pop() if simulations else None
+
+
+def _event(edge: Edge) -> Proposed:
+    salt = bytes(edge.note_salt) if edge.note_salt is not None else None
+    return _EVENTS[EdgeKind(edge.kind)](
+        workarea_id=edge.from_workarea_id,
+        far_workarea_id=edge.to_workarea_id,
+        simulation_id=edge.simulation_id,
+        edge_id=edge.pk,
+        label=edge.label,
+        from_id=edge.from_id,
+        to_id=edge.to_id,
+        note_commitment=commitment(salt, edge.note.encode()) if salt else None,
+    )
+
+
+def _answer(edge: Edge) -> dict[str, Any]:
+    return {
+        "edge_id": edge.pk,
+        "kind": str(edge.kind),
+        "label": edge.label,
+        "state": str(edge.state),
+        "proposer_key": edge.proposer_key_id,
+        "awaiting": AWAITING if edge.state == EdgeState.PENDING else None,
+    }

@@ -1,0 +1,197 @@
+"""The scoped graph (seed: oml_graph): serialize, don't compute.
+
+Claims are promoted ones inside scope ∩ readable ∩ fence; an edge whose far end is none of these appears with the
+endpoint's id alone. Held claims never appear, not even as an id: an edge shows only ends that were promoted once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from memory.claims.models import Artifact, Lineage
+from memory.graph.labels import EdgeKind, EdgeState
+from memory.graph.models import Edge
+from oml.core.actor import Actor
+from oml.core.cursor import open_, seal
+from oml.core.errors import CeilingExceeded, Validation
+from oml.crypto.secrets import cursor_key
+from workareas import access
+from workareas.errors import AccessNotFound
+from workareas.models import Workarea
+from workareas.selectors.fences import fence_of
+from workareas.verbs import Capability, Verb
+
+MAX_DEPTH, MAX_LIMIT = 5, 500
+#: A walk that meets more claims than this is refused: the client asks for less depth or fewer roots.
+MAX_VISITED = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class GraphQuery:
+    """One graph read as sent."""
+
+    scope: str
+    roots: tuple[str, ...] = ()
+    depth: int = 1
+    limit: int = 100
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What this key may see: claims in full, and the ends of edges by id."""
+
+    claims: QuerySet[Artifact]
+    ends: QuerySet[Artifact]
+    fence: frozenset[str]
+
+
+def graph(actor: Actor, *, query: GraphQuery) -> tuple[dict[str, Any], Workarea]:
+    """Claims and edges of a subtree, by roots and depth, or paged newest first.
+
+    Args:
+        actor: a key with reader access on the scope.
+        query: scope, roots, depth, page size and cursor.
+
+    Returns:
+        The seed's answer, and the node for the read log.
+
+    Raises:
+        AccessNotFound, AccessForbidden, VerbCeiling: ``access.*``; an unknown root is named ``roots[i]``.
+        CeilingExceeded: ``limit.ceiling``; depth above 5, limit above 500, or more than 5,000 claims met.
+        Validation: ``request.validation``; depth below 0, limit below 1, or a cursor that is not this key's.
+    """
+    known = access.load(actor)
+    node = access.require_node(known.decide(Verb.GRAPH_READ, access.find(actor, query.scope), query.scope))
+    _check_ceilings(query)
+    view = _view(actor, known, node)
+    filters: dict[str, Any] = {"view": "graph", "scope": node.pk, "roots": list(query.roots), "depth": query.depth}
+    after = None
+    if query.cursor is not None:
+        (after,) = open_(cursor_key(), query.cursor, filters=filters, key_id=actor.key_id)
+    if query.roots:
+        page, more = _walked_page(view, query, after)
+    else:
+        page, more = _subtree_page(view, query, after)
+    cursor = seal(cursor_key(), keyset=[page[-1].pk], filters=filters, key_id=actor.key_id) if more else None
+    body = {
+        "claims": [_claim(artifact) for artifact in page],
+        "edges": _edges(view, [artifact.pk for artifact in page]),
+        "truncated": more,
+        "next_cursor": cursor,
+    }
+    return body, node
+
+
+def _check_ceilings(query: GraphQuery) -> None:
+    if query.depth < 0:
+        raise Validation("depth is at least 0", param="depth")
+    if query.depth > MAX_DEPTH:
+        raise CeilingExceeded(f"depth is at most {MAX_DEPTH}", param="depth")
+    if query.limit < 1:
+        raise Validation("limit is at least 1", param="limit")
+    if query.limit > MAX_LIMIT:
+        raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
+
+
+def _view(actor: Actor, known: access.Access, node: Workarea) -> _View:
+    fence = fence_of(actor)
+    claims = Artifact.objects.readable(actor.tenant_id, known.scope(Capability.READER), fence=fence).filter(
+        access.Scope((node.path,), ()).predicate("workarea__path")
+    )
+    fenced = Q(simulation_id__isnull=True) | Q(simulation_id__in=fence)
+    ends = Artifact.objects.filter(fenced, tenant_id=actor.tenant_id, promoted_at__isnull=False)
+    return _View(claims, ends, fence)
+
+
+def _subtree_page(view: _View, query: GraphQuery, after: str | None) -> tuple[list[Artifact], bool]:
+    rows = view.claims.order_by("-pk")
+    if after is not None:
+        rows = rows.filter(pk__lt=after)
+    page = list(rows.defer("text", "envelope")[: query.limit + 1])
+    return page[: query.limit], len(page) > query.limit
+
+
+def _walked_page(view: _View, query: GraphQuery, after: str | None) -> tuple[list[Artifact], bool]:
+    """Breadth first from the roots, in the order met; the walk is repeated per page, the server keeps nothing."""
+    order = _walk(view, query.roots, query.depth)
+    start = order.index(after) + 1 if after in order else 0
+    wanted = order[start : start + query.limit]
+    rows = view.claims.defer("text", "envelope").in_bulk(wanted)
+    return [rows[pk] for pk in wanted if pk in rows], start + query.limit < len(order)
+
+
+def _walk(view: _View, roots: Iterable[str], depth: int) -> list[str]:
+    roots = list(dict.fromkeys(roots))
+    usable = [root for root in roots if "\x00" not in root]
+    readable = set(view.claims.filter(pk__in=usable).values_list("pk", flat=True))
+    for position, root in enumerate(roots):
+        if root not in readable:
+            raise AccessNotFound(f"roots[{position}] names no claim readable by this key", param=f"roots[{position}]")
+    met = dict.fromkeys(roots)
+    frontier = roots
+    for _ in range(depth):
+        near = _neighbours(view, frontier) - met.keys()
+        frontier = sorted(view.claims.filter(pk__in=near).values_list("pk", flat=True), reverse=True)
+        met |= dict.fromkeys(frontier)
+        if len(met) > MAX_VISITED:
+            raise CeilingExceeded(f"the walk meets more than {MAX_VISITED} claims; ask for less depth", param="depth")
+        if not frontier:
+            break
+    return list(met)
+
+
+def _neighbours(view: _View, ids: list[str]) -> set[str]:
+    near = {end for edge in _edges(view, ids) for end in (edge["from"], edge["to"])}
+    return near - set(ids)
+
+
+def _edges(view: _View, ids: list[str]) -> list[dict[str, Any]]:
+    """Every edge that touches one of these claims, each once, in a fixed order."""
+    if not ids:
+        return []
+    derived = Lineage.objects.filter(Q(artifact__in=ids) | Q(source__in=ids)).values_list("artifact", "source")
+    versions = Artifact.objects.filter(
+        Q(pk__in=ids) | Q(previous__in=ids), previous__isnull=False, promoted_at__isnull=False
+    ).values_list("pk", "previous")
+    fenced = Q(simulation_id__isnull=True) | Q(simulation_id__in=view.fence)
+    links = (
+        Edge.objects.filter(fenced, Q(from_artifact__in=ids) | Q(to_artifact__in=ids), kind=EdgeKind.CLAIM)
+        .exclude(state=EdgeState.REJECTED)
+        .order_by("pk")
+    )
+    edges = [_declared("derives_from", source, target) for source, target in sorted(derived)]
+    edges += [_declared("supersedes", source, target) for source, target in sorted(versions)]
+    edges += [
+        {
+            "kind": "connection",
+            "label": link.label,
+            "from": link.from_artifact_id,
+            "to": link.to_artifact_id,
+            "state": link.state,
+            "edge_id": link.pk,
+        }
+        for link in links
+    ]
+    ends = {end for edge in edges for end in (edge["from"], edge["to"])}
+    shown = set(view.ends.filter(pk__in=ends).values_list("pk", flat=True))
+    return [edge for edge in edges if edge["from"] in shown and edge["to"] in shown]
+
+
+def _declared(kind: str, source: str | None, target: str | None) -> dict[str, Any]:
+    return {"kind": kind, "from": source, "to": target, "state": "declared"}
+
+
+def _claim(artifact: Artifact) -> dict[str, Any]:
+    return {
+        "artifact_id": artifact.pk,
+        "claim_key": artifact.claim_key,
+        "version": artifact.version,
+        "kind": artifact.kind,
+        "state": artifact.state,
+        "workarea": artifact.workarea_id,
+    }
