@@ -13,6 +13,7 @@ from memory.claims.states import Cause, Kind, ScanState, State
 from oml.core.actor import Actor
 from oml.core.canonical import canonical_json, sha256_hex
 from oml.core.clock import now
+from oml.crypto.digest import commitment
 from oml.journal.registry import Event
 from review.errors import (
     ReviewerIsAuthor,
@@ -33,6 +34,8 @@ def content_digest(artifact: Artifact, policy: Policy) -> str:
     """Hex SHA-256 over all that a reviewer's verdict rests on, recomputed from the rows as they are now.
 
     Text, lineage, place, scan findings and policy: when one of them moves after the serve, the verdict is stale.
+    The text enters as its salted commitment: this digest is journalled, and no short text may be guessed from it
+    once an erasure has destroyed the salt (design: integrity).
     """
     reports = ScanReport.objects.filter(artifact=artifact).order_by("scanner")
     bound = {
@@ -40,11 +43,12 @@ def content_digest(artifact: Artifact, policy: Policy) -> str:
         "claim_key": artifact.claim_key,
         "version": artifact.version,
         "kind": artifact.kind,
-        "text_sha256": sha256_hex((artifact.text or "").encode()),
+        "text_commitment": commitment(bytes(artifact.commitment_salt or b""), (artifact.text or "").encode()),
         "workarea": artifact.workarea_id,
         "workarea_path": artifact.workarea.path,
         "workarea_status": artifact.workarea.status,
         "derives_from": list(artifact.lineage.order_by("position").values_list("source_id", flat=True)),
+        "scan_state": artifact.scan_state,
         "scans": [[report.scanner, report.scanner_version, report.outcome, report.findings] for report in reports],
         "policy": policy.as_dict(),
     }
@@ -82,17 +86,34 @@ def check_standing(actor: Actor, artifact: Artifact, policy: Policy) -> tuple[St
     return stands, closure
 
 
-def check_servable(artifact: Artifact) -> None:
-    """Whether the item can be shown for judgement at all.
+def check_held(artifact: Artifact) -> None:
+    """Whether the item still awaits review.
 
     Raises:
         Stale: ``review.stale``; no longer held, or its time is over.
-        ScanPending: ``review.scan_pending``; a scanner has not answered, or failed.
     """
     if artifact.state != State.HELD or artifact.held_expires_at <= now():
         raise Stale("this item is no longer held")
+
+
+def check_scanned(artifact: Artifact) -> None:
+    """Whether every scanner has answered (fail closed).
+
+    Raises:
+        ScanPending: ``review.scan_pending``; a scanner has not answered, or failed.
+    """
     if artifact.scan_state not in (ScanState.CLEAN, ScanState.FLAGGED):
         raise ScanPending
+
+
+def check_not_judged(actor: Actor, artifact: Artifact) -> None:
+    """A principal judges an item once, however many keys and serves it has.
+
+    Raises:
+        Stale: ``review.stale``.
+    """
+    if Verdict.objects.filter(artifact=artifact, reviewer_principal_id=actor.principal_id).exists():
+        raise Stale("you have judged this item; it waits for another reviewer")
 
 
 def consume_serve(
@@ -109,7 +130,9 @@ def consume_serve(
         raise ServeConsumed
     if serve.expires_at <= now():  # the clock, not the transaction's start: a long transaction must not help
         raise ServeExpired
-    check_servable(artifact)
+    check_held(artifact)
+    check_not_judged(actor, artifact)
+    # What was served was scanned; a scan state that moved since has moved the digest too.
     if not serve.content_digest == presented_digest == content_digest(artifact, policy):
         raise Stale
     result = check_standing(actor, artifact, policy)

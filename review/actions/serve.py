@@ -11,9 +11,8 @@ from oml.core.actor import Actor
 from oml.core.clock import now, rfc3339
 from oml.journal.append import append, journalled
 from review import ceremony
-from review.errors import Stale
 from review.events import Served
-from review.models import Serve, Verdict
+from review.models import Serve
 from workareas import access
 from workareas.errors import AccessNotFound
 from workareas.selectors.policies import effective_policy
@@ -58,11 +57,12 @@ def _serve(actor: Actor, artifact: str) -> Serve:
     # Whoever may not review there learns nothing, not even that the item exists (R3).
     if item is None or CAPABILITY_OF[Verb.REVIEW_SERVE] not in known.effective(item.workarea.path):
         raise AccessNotFound.artifact(artifact)
-    ceremony.check_servable(item)
+    ceremony.check_held(item)
     policy = effective_policy(item.workarea)
+    # R2 before the scan: whoever may never judge the item is not told to come back for it.
     ceremony.check_standing(actor, item, policy)
-    if Verdict.objects.filter(artifact=item, reviewer_principal_id=actor.principal_id).exists():
-        raise Stale("you have judged this item; it waits for another reviewer")
+    ceremony.check_not_judged(actor, item)
+    ceremony.check_scanned(item)
     serve = Serve.objects.create(
         tenant_id=actor.tenant_id,
         artifact=item,

@@ -70,6 +70,8 @@ def _give(actor: Actor, command: VerdictCommand, artifact_id: str) -> dict[str, 
     item = Artifact.objects.select_for_update(of=("self",)).select_related("workarea__tenant").get(pk=artifact_id)
     serve = Serve.objects.select_for_update().get(pk=command.serve_id)
     decision = known.decide(Verb.REVIEW_VERDICT, item.workarea, item.workarea_id)
+    if isinstance(decision.refusal, AccessNotFound):  # it names what was sent, a serve, and not the item's node
+        raise AccessNotFound(f"no serve {command.serve_id} for this key")
     if decision.refusal is not None:
         raise decision.refusal
     policy = effective_policy(item.workarea)
