@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseAway
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
@@ -35,7 +36,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
     checks = {"database": _database(), "migrations": _migrations(), "signing_key": _signing_key()}
     ready = all(check["status"] == "ok" for check in checks.values())
     if ready:
-        checks |= {name: check() for name, check in _extra.items()}
+        checks |= {name: _reported(check) for name, check in _extra.items()}
     response = JsonResponse(
         {"status": "ready" if ready else "not ready", "checks": checks}, status=200 if ready else 503
     )
@@ -43,11 +44,18 @@ def readyz(request: HttpRequest) -> JsonResponse:
     return response
 
 
+def _reported(check: Check) -> dict[str, Any]:
+    try:
+        return check()
+    except DatabaseAway:  # gone since the check of a moment ago; the next probe says so
+        return {"status": "unknown"}
+
+
 def _database() -> dict[str, Any]:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
+    except DatabaseAway:
         return {"status": "away"}
     return {"status": "ok"}
 
@@ -62,7 +70,7 @@ def _migrations() -> dict[str, Any]:
     try:
         executor = MigrationExecutor(connection)
         pending = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
-    except DatabaseError:
+    except DatabaseAway:
         return {"status": "unknown"}
     _migrated = pending == 0
     return {"status": "ok"} if _migrated else {"status": "pending", "pending": pending}
