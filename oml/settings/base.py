@@ -186,6 +186,7 @@ CELERY_BEAT_SCHEDULE = {
         "oml.jobs.sweep": 5.0,
         "oml.jobs.heartbeat": 10.0,
         "memory.expire_held": 60.0,
+        "journal.checkpoint": 60.0,
         "memory.refresh_statistics": 300.0,
     }.items()
 }
@@ -194,11 +195,13 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "filters": {"discretion": {"()": "oml.jobs.discretion.WithholdMessages"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         # Its messages quote SQL parameters and paths of requests; a refusal is not a log line.
         "django.request": {"level": "ERROR"},
         "django.db.backends": {"level": "WARNING"},
+        "celery.app.trace": {"filters": ["discretion"]},
     },
 }

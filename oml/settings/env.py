@@ -135,7 +135,8 @@ def database_from_url(url: str) -> dict[str, Any]:
     name = unquote(parts.path.lstrip("/"))
     if not name:
         raise ValueError("DATABASE_URL names no database: postgresql://user:password@host:5432/NAME")
-    options = dict(parse_qsl(parts.query))
+    # A server that does not even refuse must cost a request seconds, not the minutes of TCP.
+    options = {"connect_timeout": "5"} | dict(parse_qsl(parts.query))
     host = options.pop("host", "") or unquote(parts.hostname or "")
     return {
         "ENGINE": "django.db.backends.postgresql",

@@ -99,7 +99,9 @@ def test_database_from_url__escaped_password_and_options__taken_apart() -> None:
         "6432",
         "memory",
     )
-    assert found["OPTIONS"] == {"sslmode": "require"}
+    assert found["OPTIONS"] == {"sslmode": "require", "connect_timeout": "5"}
+    slower = database_from_url("postgres://db.example/memory?connect_timeout=30")
+    assert slower["OPTIONS"] == {"connect_timeout": "30"}
 
 
 def test_read__pgmq_url_of_its_own__its_database_is_the_broker() -> None:
