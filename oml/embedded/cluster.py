@@ -91,7 +91,7 @@ class Cluster:
         if self.postmaster() is None:
             return False
         for mode in ("fast", "immediate"):
-            words = ("stop", "-D", str(self.places.data), "-w", "-t", "30", "-m", mode)
+            words = ("stop", "-D", str(self.places.data), "-w", "-t", "15", "-m", mode)
             if self._run("pg_ctl", *words).returncode == 0 or self.postmaster() is None:
                 return True
         raise PostgresFailed(f"Postgres would not stop{self._last_words()}")

@@ -24,7 +24,7 @@ from oml.embedded import broker, ownership, welcome
 from oml.embedded.cluster import Cluster
 from oml.embedded.places import Places
 from oml.embedded.supervise import ROOT, Plan, Supervisor
-from oml.settings.env import Environment, Stage, read
+from oml.startup.env import Environment, Stage, read
 
 READY_SECONDS = 180.0
 _STOP_SECONDS = 90.0

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from oml.settings.base import ENVIRONMENT
-from oml.settings.env import Stage
+from oml.startup.env import Stage
 
 match ENVIRONMENT.stage:
     case Stage.PRODUCTION:

@@ -8,7 +8,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
-from oml.settings import env
+from oml.startup import env
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 ENVIRONMENT = env.read(os.environ, root=BASE_DIR)

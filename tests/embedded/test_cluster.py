@@ -98,6 +98,8 @@ def test_ensure_started__server_killed_while_rows_are_written__every_acknowledge
             for _ in range(50):
                 connection.execute("INSERT INTO kept VALUES (%s)", [acknowledged])
                 acknowledged += 1
+            # Stopped first, so that it cannot answer the death of a child by ending the others itself.
+            server.suspend()
             for child in server.children():
                 child.kill()
             server.kill()

@@ -1,4 +1,4 @@
-"""oml/settings/env.py: a wrong variable stops the process with a sentence, and no value leaks."""
+"""oml/startup/env.py: a wrong variable stops the process with a sentence, and no value leaks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from django.core.exceptions import ImproperlyConfigured
 from pgmq.base import PGMQConfig
 from psycopg.conninfo import conninfo_to_dict
 
-from oml.settings.broker import broker
-from oml.settings.env import Environment, Stage, database_from_url, read
+from oml.startup.broker import broker
+from oml.startup.env import Environment, Stage, database_from_url, read
 
 ROOT = Path("/srv/oml")
 PRODUCTION = {

@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from oml.embedded.places import Places
-from oml.settings.broker import Broker, broker
+from oml.startup.broker import Broker, broker
 
 T = TypeVar("T")
 EMBEDDERS = ("minilm",)
