@@ -9,7 +9,6 @@ from celery import shared_task
 
 from oml.jobs.discretion import WITHHELD
 
-
 # Put together here, so that a traceback's source lines do not hold it.
 CANARY = "-".join(["canary", "in", "a", "memory"])
 
