@@ -34,7 +34,12 @@ def _fresh_process_state() -> Iterator[None]:
 def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> None:
     """Let the test runner, and nobody else, empty the journal between transactional tests."""
     with django_db_blocker.unblock(), connection.cursor() as cursor:  # type: ignore[attr-defined]
-        cursor.execute("ALTER TABLE journal_journalentry DISABLE TRIGGER journal_no_truncate")
+        cursor.execute(
+            "SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE NOT tgisinternal AND tgname LIKE %s",
+            [r"%\_no\_truncate"],
+        )
+        for table, trigger in cursor.fetchall():
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
 
 
 @pytest.fixture

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 EMPTY_ROOT = hashlib.sha256(b"").digest()
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
     """A complete subtree: ``2**level`` leaves, the ``index``-th such block of the tree."""
 
     level: int

@@ -1,4 +1,4 @@
-"""The journal's two tables. Only this package touches them (import contract ``one door: journal``)."""
+"""The journal's tables. Only this package touches them (import contract ``one door: journal``)."""
 
 from __future__ import annotations
 
@@ -43,4 +43,38 @@ class JournalEntry(models.Model):
         indexes = [
             models.Index(fields=["tenant_id", "seq"], name="journal_tail", condition=models.Q(tail=True)),
             models.Index(fields=["tenant_id", "subject_id", "seq"], name="journal_subject"),
+        ]
+
+
+class JournalSubtree(models.Model):
+    """The hash of a complete block of ``256**level`` leaves: kept, so that no root is ever computed from the start.
+
+    Derived from the entries and worth nothing as evidence; verification never reads it.
+    """
+
+    tenant_id = models.CharField(max_length=40)
+    level = models.PositiveSmallIntegerField()
+    index = models.BigIntegerField()
+    digest = models.BinaryField()
+
+    class Meta:
+        verbose_name = "journal subtree"
+        constraints = [
+            models.UniqueConstraint(fields=["tenant_id", "level", "index"], name="journal_subtree_place"),
+        ]
+
+
+class Checkpoint(models.Model):
+    """A signed note over the tree of the first ``size`` entries; append-only like the entries (migration 0003)."""
+
+    tenant_id = models.CharField(max_length=40)
+    size = models.BigIntegerField()
+    root = models.BinaryField()
+    note = models.TextField(help_text="C2SP signed note: origin, size, root, signature")
+    keyid = models.CharField(max_length=8)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant_id", "size"], name="journal_checkpoint_size"),
         ]
