@@ -14,6 +14,7 @@ from django.db import connection
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Length
 
+from memory.claims.lineage import STEP_UP
 from memory.claims.models import Artifact
 from memory.claims.states import Kind, ScanState
 from oml.core.actor import Actor
@@ -29,24 +30,21 @@ from review.selectors.turns import Turn, judgeable
 from workareas import access
 from workareas.models import Workarea
 from workareas.policy import Policy
+from workareas.selectors.fences import fence_of
 from workareas.selectors.policies import effective_policies
 from workareas.verbs import Capability, Verb
 
 MAX_LIMIT = 100
 
-_LINEAGE_AUTHORS = """
+_LINEAGE_AUTHORS = f"""
 WITH RECURSIVE closure(root, id) AS (
     SELECT a.id, a.id FROM memory_artifact a WHERE a.id = ANY(%s)
   UNION
-    SELECT closure.root, step.id FROM closure, LATERAL (
-        SELECT l.source_id AS id FROM memory_lineage l WHERE l.artifact_id = closure.id
-      UNION ALL
-        SELECT v.previous_id FROM memory_artifact v WHERE v.id = closure.id AND v.previous_id IS NOT NULL
-    ) AS step
+    SELECT closure.root, step.id FROM closure, LATERAL ({STEP_UP}) AS step
 )
 SELECT DISTINCT closure.root FROM closure JOIN memory_artifact a ON a.id = closure.id
 WHERE closure.id <> closure.root AND (a.author_key_id = %s OR a.author_principal_id = %s)
-"""
+"""  # noqa: S608  (constants alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +147,9 @@ def _shown(rows: QuerySet[Artifact]) -> QuerySet[Artifact]:
 def _filtered(actor: Actor, query: QueueQuery) -> tuple[QuerySet[Artifact], dict[str, Any]]:
     known = access.load(actor)
     rows = Artifact.objects.held(now()).filter(
-        known.scope(Capability.REVIEW).predicate("workarea__path"), tenant_id=actor.tenant_id
+        Q(simulation_id__isnull=True) | Q(simulation_id__in=fence_of(actor)),
+        known.scope(Capability.REVIEW).predicate("workarea__path"),
+        tenant_id=actor.tenant_id,
     )
     if query.workarea is not None:
         node = known.decide(Verb.REVIEW_SERVE, access.find(actor, query.workarea), query.workarea)
@@ -157,7 +157,7 @@ def _filtered(actor: Actor, query: QueueQuery) -> tuple[QuerySet[Artifact], dict
         rows = rows.filter(access.Scope((path,), ()).predicate("workarea__path"))
     for name, allowed in (("kind", Kind), ("scan", ScanState), ("turn", Turn)):
         value = getattr(query, name)
-        if value is not None and value not in allowed:
+        if value is not None and value not in list(allowed):
             raise Validation(f"{name} is one of {', '.join(allowed)}", param=name)
     if query.kind is not None:
         rows = rows.filter(kind=query.kind)

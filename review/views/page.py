@@ -52,10 +52,7 @@ def refusal_page(
 ) -> HttpResponse:
     """A typed error as a page a person can act on, under its own status."""
     hint = _HINTS.get(refusal.code, "")
-    return render(
-        request,
-        template,
-        {"refusal": refusal, "hint": hint, **context},
-        status=refusal.status,
-        headers=refusal.headers(),
-    )
+    page = render(request, template, {"refusal": refusal, "hint": hint, **context}, status=refusal.status)
+    for name, value in refusal.headers().items():
+        page.headers[name] = value
+    return page
