@@ -7,7 +7,7 @@ from typing import Any
 from oml.core.actor import Actor, Role
 from oml.core.clock import rfc3339_seconds
 from oml.core.errors import Validation
-from oml.crypto.signing import public_keys
+from oml.crypto.published import published_keys
 from oml.http.operations import Operation
 from workareas import access
 from workareas.access import Rule
@@ -225,7 +225,7 @@ def _simulation(row: Simulation) -> dict[str, Any]:
 
 def _deployment_keys(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
     access.require_role(actor, Verb.READ)
-    return {"items": public_keys(), "next_cursor": None}
+    return {"items": published_keys(), "next_cursor": None}
 
 
 _NODE = _object(id="str", path="str", status="str", crew="object?", parent="str?")
@@ -351,5 +351,5 @@ deployment_keys = Operation(
     shapes.NothingShape,
     _deployment_keys,
     _LIST,
-    summary="Public keys that envelopes are verified with",
+    summary="Public keys that envelopes, verdicts, bundles and checkpoints are verified with",
 )

@@ -6,6 +6,7 @@ from django.urls import URLPattern
 
 from oml.http.operations import Operation
 from oml.http.routes import route
+from workareas.api import journal
 from workareas.api import operations as do
 from workareas.api.authentication import BearerAuthentication
 
@@ -32,4 +33,5 @@ urlpatterns = [
     _route("simulations/<str:simulation>/audience", post=do.change_audience),
     _route("simulations/<str:simulation>/close", post=do.close_simulation),
     _route("deployment-keys", get=do.deployment_keys),
+    *journal.urlpatterns,
 ]
