@@ -6,4 +6,4 @@ class ReviewConfig(AppConfig):
     verbose_name = "Review"
 
     def ready(self) -> None:
-        from review import errors, events  # noqa: F401  (registration)
+        from review import errors, events, words  # noqa: F401  (registration)

@@ -23,11 +23,12 @@ from review.errors import (
     ServeExpired,
     Stale,
 )
-from review.models import Serve, Verdict
+from review.models import AnyServe, Serve, Verdict
 from review.policy import Identity, Standing, VerdictWord, standing
 from workareas.errors import Frozen
 from workareas.ladder import Status, is_frozen
 from workareas.policy import Policy
+from workareas.selectors.bans import refuse_banned
 
 
 def content_digest(artifact: Artifact, policy: Policy) -> str:
@@ -116,6 +117,18 @@ def check_not_judged(actor: Actor, artifact: Artifact) -> None:
         raise Stale("you have judged this item; it waits for another reviewer")
 
 
+def check_fresh(serve: AnyServe) -> None:
+    """Whether a serve can still have its verdict.
+
+    Raises:
+        ServeConsumed, ServeExpired: ``review.serve_consumed``, ``review.serve_expired``.
+    """
+    if serve.consumed_at is not None:
+        raise ServeConsumed
+    if serve.expires_at <= now():  # the clock, not the transaction's start: a long transaction must not help
+        raise ServeExpired
+
+
 def consume_serve(
     serve: Serve, artifact: Artifact, actor: Actor, policy: Policy, *, presented_digest: str
 ) -> tuple[Standing, list[Ancestor]]:
@@ -126,10 +139,7 @@ def consume_serve(
     Raises:
         ServeConsumed, ServeExpired, Stale, ReviewerIsAuthor, ReviewerIsLineageAuthor.
     """
-    if serve.consumed_at is not None:
-        raise ServeConsumed
-    if serve.expires_at <= now():  # the clock, not the transaction's start: a long transaction must not help
-        raise ServeExpired
+    check_fresh(serve)
     check_held(artifact)
     check_not_judged(actor, artifact)
     # What was served was scanned; a scan state that moved since has moved the digest too.
@@ -148,12 +158,20 @@ def carry_out(verdict: Verdict, artifact: Artifact, policy: Policy, closure: lis
         Events to append after the verdict's own.
 
     Raises:
+        Banned: ``admission.banned``; author, text or a source was banned since the submission.
         Frozen: ``workarea.frozen``; nothing is ratified into a validated workarea (D8).
     """
     if verdict.verdict == VerdictWord.REJECT:
         return [reject(artifact, cause=Cause.VERDICT)]
     if is_frozen(Status(artifact.workarea.status)):
         raise Frozen(artifact.workarea_id)
+    refuse_banned(
+        artifact.tenant_id,
+        key_id=artifact.author_key_id,
+        principal_id=artifact.author_principal_id,
+        text_sha256=artifact.text_sha256,
+        sources=[ancestor.artifact_id for ancestor in closure],
+    )
     ratified = Verdict.objects.filter(artifact=artifact, verdict=VerdictWord.RATIFY)
     if ratified.values("reviewer_principal").distinct().count() < policy.min_verdicts:
         return []

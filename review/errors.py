@@ -50,3 +50,10 @@ class ServeConsumed(OmlError):
 
     def __init__(self) -> None:
         super().__init__("this serve has had its verdict; open the item again if it is still held")
+
+
+class ProposerIsRatifier(ReviewerIsAuthor):
+    rule = "an edge's ratifier is never its proposer, by key and by principal (R2)"
+
+    def __init__(self) -> None:
+        OmlError.__init__(self, "you proposed this edge, so you may not ratify it")

@@ -7,21 +7,23 @@ from dataclasses import dataclass
 from oml.journal.registry import Event, event
 
 
-@event("review.served", subject=("artifact_id",))
+@event("review.served", subject=("item_id",))
 @dataclass(frozen=True, kw_only=True)
 class Served(Event):
-    artifact_id: str
+    """``item_id`` is an artifact's or an edge's."""
+
+    item_id: str
     serve_id: str
     content_digest: str
     expires_at: str
 
 
-@event("review.verdict", subject=("artifact_id",))
+@event("review.verdict", subject=("item_id",))
 @dataclass(frozen=True, kw_only=True)
 class Judged(Event):
     """The reason's words stay with the verdict row; the journal carries a commitment to them."""
 
-    artifact_id: str
+    item_id: str
     serve_id: str
     verdict_id: str
     verdict: str

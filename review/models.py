@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.claims.models import Artifact
+from memory.graph.models import Edge
 from oml.core.ids import new_id
 from review.policy import ReasonCode, VerdictWord
 from workareas.models import Key, Principal
@@ -20,12 +21,11 @@ def verdict_id() -> str:
     return new_id("ver")
 
 
-class Serve(models.Model):
+class AnyServe(models.Model):
     """A reviewer's single-use, expiring view of one item, bound to exactly what was shown (D14)."""
 
     id = models.CharField(primary_key=True, max_length=40, default=serve_id)
     tenant_id = models.CharField(max_length=40)
-    artifact = models.ForeignKey(Artifact, on_delete=models.PROTECT, related_name="serves")
     reviewer_key = models.ForeignKey(Key, on_delete=models.PROTECT, related_name="+")
     reviewer_principal = models.ForeignKey(Principal, on_delete=models.PROTECT, related_name="+")
     content_digest = models.CharField(max_length=64)
@@ -34,27 +34,53 @@ class Serve(models.Model):
     consumed_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["artifact", "reviewer_key"], name="serve_by_item")]
+        abstract = True
 
     def __str__(self) -> str:
         return self.id
 
 
-class Verdict(models.Model):
+class Serve(AnyServe):
+    """A serve of a held artifact."""
+
+    artifact = models.ForeignKey(Artifact, on_delete=models.PROTECT, related_name="serves")
+
+    class Meta:
+        indexes = [models.Index(fields=["artifact", "reviewer_key"], name="serve_by_item")]
+
+
+class EdgeServe(AnyServe):
+    """A serve of a pending edge."""
+
+    edge = models.ForeignKey(Edge, on_delete=models.PROTECT, related_name="serves")
+
+
+class AnyVerdict(models.Model):
     """One reviewer's decision on one item; its words never reach the author."""
 
     id = models.CharField(primary_key=True, max_length=40, default=verdict_id)
-    serve = models.OneToOneField(Serve, on_delete=models.PROTECT, related_name="verdict")
-    artifact = models.ForeignKey(Artifact, on_delete=models.PROTECT, related_name="verdicts")
     reviewer_key = models.ForeignKey(Key, on_delete=models.PROTECT, related_name="+")
     reviewer_principal = models.ForeignKey(Principal, on_delete=models.PROTECT, related_name="+")
     verdict = models.CharField(max_length=8, choices=[(w, w) for w in VerdictWord])
     reason_code = models.CharField(max_length=20, choices=[(c, c) for c in ReasonCode], null=True)
     reason = models.TextField(blank=True, default="")
     reason_salt = models.BinaryField(null=True, help_text="of the journal's commitment to the reason")
-    self_signed = models.BooleanField(default=False)
     envelope = models.TextField()
     at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class Verdict(AnyVerdict):
+    """A verdict on an artifact."""
+
+    serve = models.OneToOneField(Serve, on_delete=models.PROTECT, related_name="verdict")
+    artifact = models.ForeignKey(Artifact, on_delete=models.PROTECT, related_name="verdicts")
+    self_signed = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
@@ -65,5 +91,17 @@ class Verdict(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return self.id
+
+class EdgeVerdict(AnyVerdict):
+    """A verdict on an edge; one decides it."""
+
+    serve = models.OneToOneField(EdgeServe, on_delete=models.PROTECT, related_name="verdict")
+    edge = models.OneToOneField(Edge, on_delete=models.PROTECT, related_name="verdict")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="edge_verdict_reject_has_reason",
+                condition=~Q(verdict=VerdictWord.REJECT) | Q(reason_code__isnull=False),
+            ),
+        ]

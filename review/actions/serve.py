@@ -15,6 +15,7 @@ from review.events import Served
 from review.models import Serve
 from workareas import access
 from workareas.errors import AccessNotFound
+from workareas.selectors.fences import inside_fence
 from workareas.selectors.policies import effective_policy
 from workareas.verbs import CAPABILITY_OF, Verb
 
@@ -57,6 +58,8 @@ def _serve(actor: Actor, artifact: str) -> Serve:
     # Whoever may not review there learns nothing, not even that the item exists (R3).
     if item is None or CAPABILITY_OF[Verb.REVIEW_SERVE] not in known.effective(item.workarea.path):
         raise AccessNotFound.artifact(artifact)
+    if not inside_fence(actor, item.simulation_id):
+        raise AccessNotFound.artifact(artifact)
     ceremony.check_held(item)
     policy = effective_policy(item.workarea)
     # R2 before the scan: whoever may never judge the item is not told to come back for it.
@@ -74,7 +77,7 @@ def _serve(actor: Actor, artifact: str) -> Serve:
     served = Served(
         workarea_id=item.workarea_id,
         simulation_id=item.simulation_id,
-        artifact_id=item.pk,
+        item_id=item.pk,
         serve_id=serve.pk,
         content_digest=serve.content_digest,
         expires_at=rfc3339(serve.expires_at),

@@ -23,6 +23,7 @@ from review.policy import ReasonCode, Standing, VerdictWord
 from workareas import access
 from workareas.errors import AccessNotFound
 from workareas.policy import Policy
+from workareas.selectors.fences import inside_fence
 from workareas.selectors.policies import effective_policy
 from workareas.verbs import Verb
 
@@ -72,21 +73,28 @@ def _give(actor: Actor, command: VerdictCommand, artifact_id: str) -> dict[str, 
     decision = known.decide(Verb.REVIEW_VERDICT, item.workarea, item.workarea_id)
     if isinstance(decision.refusal, AccessNotFound):  # it names what was sent, a serve, and not the item's node
         raise AccessNotFound(f"no serve {command.serve_id} for this key")
+    if not inside_fence(actor, item.simulation_id):
+        raise AccessNotFound(f"no serve {command.serve_id} for this key")
     if decision.refusal is not None:
         raise decision.refusal
     policy = effective_policy(item.workarea)
     stands, closure = ceremony.consume_serve(serve, item, actor, policy, presented_digest=command.content_digest)
-    code = _reason_code(command, policy)
+    code = reason_code_of(command, reason_required=policy.reason_required)
     verdict, judged = _store(actor, command, serve, item, code, stands)
     events: list[Event] = [judged, *ceremony.carry_out(verdict, item, policy, closure)]
     append(actor, events, epoch=known.epoch)
     return _answer(verdict, item, policy)
 
 
-def _reason_code(command: VerdictCommand, policy: Policy) -> ReasonCode | None:
+def reason_code_of(command: VerdictCommand, *, reason_required: bool) -> ReasonCode | None:
+    """The code a verdict is stored under.
+
+    Raises:
+        Validation: ``request.validation``; a rejection without the reason it needs.
+    """
     if command.verdict is VerdictWord.RATIFY:
         return command.reason_code
-    if policy.reason_required and not command.reason.strip():
+    if reason_required and not command.reason.strip():
         raise Validation("reason is required here: say in words why this is rejected", param="reason")
     if command.reason_code is None and not command.reason.strip():
         raise Validation("a rejection needs a reason_code or a reason", param="reason_code")
@@ -140,7 +148,7 @@ def _store(
     judged = Judged(
         workarea_id=item.workarea_id,
         simulation_id=item.simulation_id,
-        artifact_id=item.pk,
+        item_id=item.pk,
         serve_id=serve.pk,
         verdict_id=verdict_id,
         verdict=command.verdict,

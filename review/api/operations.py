@@ -7,12 +7,15 @@ from typing import Any
 from memory.api.answers import FLAG, NUMBER, STRING, TIME, a_list, an_object, nullable
 from oml.core.actor import Actor
 from oml.http.operations import Operation
+from review.actions.edge_serve import is_edge_serve, serve_edge
+from review.actions.edge_verdict import give_edge_verdict
 from review.actions.serve import serve_item
 from review.actions.verdict import VerdictCommand, give_verdict
 from review.api import shapes
 from review.policy import ReasonCode, VerdictWord
 from review.selectors.queue import QueueQuery, review_queue
 from review.selectors.served import served_item
+from review.selectors.served_edge import view_of_edge
 
 
 def _queue(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
@@ -20,6 +23,8 @@ def _queue(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _serve(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    if "edge_id" in values:
+        return view_of_edge(serve_edge(actor, edge=values["edge_id"]))
     serve = serve_item(actor, artifact=values["artifact_id"])
     return served_item(actor, serve_id=serve.pk)
 
@@ -33,6 +38,8 @@ def _verdict(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
         reason_code=ReasonCode(code) if code else None,
         reason=values.get("reason", ""),
     )
+    if is_edge_serve(actor, serve_id=command.serve_id):
+        return give_edge_verdict(actor, command=command)
     return give_verdict(actor, command=command)
 
 
@@ -80,19 +87,26 @@ _SERVED = an_object(
         "actions": a_list(STRING),
     }
 )
-_JUDGED = an_object(
-    {
-        "serve_id": STRING,
-        "verdict": STRING,
-        "artifact_id": STRING,
-        "claim_key": STRING,
-        "version": NUMBER,
-        "state": STRING,
-        "ratified": NUMBER,
-        "required": NUMBER,
-    },
-    {"promoted_at": TIME, "self_signed": FLAG},
-)
+_JUDGED = {
+    "anyOf": [
+        an_object(
+            {
+                "serve_id": STRING,
+                "verdict": STRING,
+                "artifact_id": STRING,
+                "claim_key": STRING,
+                "version": NUMBER,
+                "state": STRING,
+                "ratified": NUMBER,
+                "required": NUMBER,
+            },
+            {"promoted_at": TIME, "self_signed": FLAG},
+        ),
+        an_object(
+            {"serve_id": STRING, "verdict": STRING, "edge_id": STRING, "kind": STRING, "label": STRING, "state": STRING}
+        ),
+    ]
+}
 
 queue = Operation(
     "review_queue",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from oml.http.fields import OneOf, Reference, StrictSerializer, Text, Whole
 from review.policy import ReasonCode, VerdictWord
 
@@ -18,7 +20,13 @@ class QueueShape(StrictSerializer):
 
 
 class ServeShape(StrictSerializer):
-    artifact_id = Reference(help_text="The held item to open.")
+    artifact_id = Reference(required=False, help_text="The held item to open …")
+    edge_id = Reference(required=False, help_text="… or the pending edge.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if len(attrs) != 1:
+            self.fail_with("names one thing to open: artifact_id or edge_id")
+        return attrs
 
 
 class VerdictShape(StrictSerializer):

@@ -13,6 +13,7 @@ from review.models import Serve
 from review.policy import VerdictWord
 from workareas import access
 from workareas.errors import AccessNotFound
+from workareas.selectors.fences import inside_fence
 from workareas.verbs import Capability, Verb
 
 
@@ -37,6 +38,8 @@ def served_item(actor: Actor, *, serve_id: str) -> dict[str, Any]:
         else None
     )
     if serve is None or Capability.REVIEW not in known.effective(serve.artifact.workarea.path):
+        raise AccessNotFound(f"no serve {serve_id} for this key")
+    if not inside_fence(actor, serve.artifact.simulation_id):
         raise AccessNotFound(f"no serve {serve_id} for this key")
     if serve.consumed_at is not None:
         raise ServeConsumed

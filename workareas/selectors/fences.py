@@ -10,3 +10,8 @@ def fence_of(actor: Actor) -> frozenset[str]:
     """Ids of the open simulations whose audience the actor's key is in."""
     rows = Simulation.objects.filter(tenant_id=actor.tenant_id, closed_at=None, audience=actor.key_id)
     return frozenset(rows.values_list("pk", flat=True))
+
+
+def inside_fence(actor: Actor, simulation_id: str | None) -> bool:
+    """Whether a row of this simulation, or of none, exists for the actor at all."""
+    return simulation_id is None or simulation_id in fence_of(actor)

@@ -1,0 +1,130 @@
+"""Open a pending edge for ratification: the serve ceremony on both of its endpoints (D7, D14)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from memory.claims.states import State
+from memory.graph.labels import EdgeState
+from memory.graph.models import Edge
+from oml.core.actor import Actor
+from oml.core.canonical import canonical_json, sha256_hex
+from oml.core.clock import now, rfc3339
+from oml.journal.append import append, journalled
+from review.errors import ProposerIsRatifier, Stale
+from review.events import Served
+from review.models import EdgeServe
+from workareas import access
+from workareas.access import Access
+from workareas.errors import AccessNotFound
+from workareas.selectors.fences import inside_fence
+from workareas.selectors.policies import effective_policy
+from workareas.verbs import Capability, Verb
+
+
+@journalled
+def serve_edge(actor: Actor, *, edge: str) -> EdgeServe:
+    """Serve a pending edge to a reviewer of both endpoints.
+
+    Args:
+        actor: a key with review access on both endpoints' workareas.
+        edge: the id as sent.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``.
+        AccessNotFound: ``access.not_found``; unknown, foreign, or not this reviewer's on both ends.
+        Stale: ``review.stale``; no longer pending, or an endpoint is no longer promoted.
+        ProposerIsRatifier: ``review.author`` (R2).
+    """
+    access.require_role(actor, Verb.RELATE_RATIFY)
+    known = access.load(actor)
+    row = require_reviewable(actor, known, find_edge(actor, edge), f"no edge {edge} for this key")
+    check_ratifiable(actor, row)
+    policy = effective_policy(row.from_workarea)
+    serve = EdgeServe.objects.create(
+        tenant_id=actor.tenant_id,
+        edge=row,
+        reviewer_key_id=actor.key_id,
+        reviewer_principal_id=actor.principal_id,
+        content_digest=edge_digest(row),
+        expires_at=now() + timedelta(seconds=policy.serve_ttl_s),
+    )
+    served = Served(
+        workarea_id=row.from_workarea_id,
+        far_workarea_id=row.to_workarea_id,
+        simulation_id=row.simulation_id,
+        item_id=row.pk,
+        serve_id=serve.pk,
+        content_digest=serve.content_digest,
+        expires_at=rfc3339(serve.expires_at),
+    )
+    append(actor, [served], epoch=known.epoch)
+    return serve
+
+
+def find_edge(actor: Actor, edge: str) -> Edge | None:
+    """The locked edge inside the actor's tenant; says nothing about access."""
+    if "\x00" in edge:
+        return None
+    return (
+        Edge.objects.select_for_update(of=("self",))
+        .select_related("from_workarea__tenant", "to_workarea", "from_artifact", "to_artifact")
+        .filter(pk=edge, tenant_id=actor.tenant_id)
+        .first()
+    )
+
+
+def require_reviewable(actor: Actor, known: Access, row: Edge | None, message: str) -> Edge:
+    """The edge, for a reviewer of both of its ends; one refusal for all else (R3).
+
+    Raises:
+        AccessNotFound: ``access.not_found`` with ``message``.
+    """
+    if row is None or not inside_fence(actor, row.simulation_id):
+        raise AccessNotFound(message)
+    for node in (row.from_workarea, row.to_workarea):
+        if Capability.REVIEW not in known.effective(node.path):
+            raise AccessNotFound(message)
+    return row
+
+
+def check_ratifiable(actor: Actor, row: Edge) -> None:
+    """R2 for edges: the ratifier's key *and* principal differ from the proposer's; and the edge still stands.
+
+    Raises:
+        Stale: ``review.stale``.
+        ProposerIsRatifier: ``review.author``.
+    """
+    if row.state != EdgeState.PENDING:
+        raise Stale("this edge is no longer pending")
+    for artifact in (row.from_artifact, row.to_artifact):
+        if artifact is not None and artifact.state != State.PROMOTED:
+            raise Stale("an endpoint of this edge is no longer promoted")
+    if actor.key_id == row.proposer_key_id or actor.principal_id == row.proposer_principal_id:
+        raise ProposerIsRatifier
+
+
+def edge_digest(row: Edge) -> str:
+    """Hex SHA-256 over all that a ratification rests on, from the rows as they are now."""
+    ends = [
+        {
+            "workarea": node.pk,
+            "path": node.path,
+            "status": node.status,
+            "artifact": artifact.pk if artifact else None,
+            "text_sha256": artifact.text_sha256 if artifact else None,
+        }
+        for node, artifact in (
+            (row.from_workarea, row.from_artifact),
+            (row.to_workarea, row.to_artifact),
+        )
+    ]
+    bound: dict[str, Any] = {"edge": row.pk, "kind": row.kind, "label": row.label, "note": row.note, "ends": ends}
+    return sha256_hex(canonical_json(bound))
+
+
+def is_edge_serve(actor: Actor, *, serve_id: str) -> bool:
+    """Whether a serve of this key is an edge's; an unknown one is taken for an artifact's and refused there."""
+    mine = EdgeServe.objects.filter(tenant_id=actor.tenant_id, reviewer_key_id=actor.key_id)
+    return "\x00" not in serve_id and mine.filter(pk=serve_id).exists()

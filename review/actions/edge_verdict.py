@@ -1,0 +1,150 @@
+"""Decide a pending edge: ratify or reject, by the serve ceremony (D14, R2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memory.graph.events import (
+    ClaimEdgeRatified,
+    ClaimEdgeRejected,
+    EdgeEvent,
+    WorkareaEdgeRatified,
+    WorkareaEdgeRejected,
+)
+from memory.graph.labels import EDGE, EdgeAct, EdgeKind, EdgeState
+from memory.graph.models import Edge
+from oml.core.actor import Actor
+from oml.core.clock import now, rfc3339
+from oml.core.ids import new_id
+from oml.crypto.digest import commitment, new_salt
+from oml.crypto.signing import PayloadType, sign_envelope
+from oml.journal.append import append, journalled
+from review import ceremony
+from review.actions.edge_serve import check_ratifiable, edge_digest, find_edge, require_reviewable
+from review.actions.verdict import VerdictCommand, reason_code_of
+from review.errors import Stale
+from review.events import Judged
+from review.models import EdgeServe, EdgeVerdict
+from review.policy import ReasonCode, VerdictWord
+from workareas import access
+from workareas.errors import AccessNotFound, Frozen
+from workareas.ladder import Status, is_frozen
+from workareas.selectors.policies import effective_policy
+from workareas.verbs import Verb
+
+_OUTCOME: dict[tuple[EdgeKind, VerdictWord], type[EdgeEvent]] = {
+    (EdgeKind.WORKAREA, VerdictWord.RATIFY): WorkareaEdgeRatified,
+    (EdgeKind.WORKAREA, VerdictWord.REJECT): WorkareaEdgeRejected,
+    (EdgeKind.CLAIM, VerdictWord.RATIFY): ClaimEdgeRatified,
+    (EdgeKind.CLAIM, VerdictWord.REJECT): ClaimEdgeRejected,
+}
+_ACT = {VerdictWord.RATIFY: EdgeAct.RATIFY, VerdictWord.REJECT: EdgeAct.REJECT}
+
+
+@journalled
+def give_edge_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any]:
+    """Consume an edge's serve with a verdict; one verdict decides an edge.
+
+    Args:
+        actor: the reviewer the serve was made for.
+        command: verdict, serve and the digest of what was shown.
+
+    Returns:
+        ``serve_id, verdict, edge_id, kind, label, state``.
+
+    Raises:
+        VerbCeiling, AccessNotFound: ``access.*``; another reviewer's serve does not exist.
+        ServeConsumed, ServeExpired, Stale, ProposerIsRatifier: ``review.*``.
+        Frozen: ``workarea.frozen``; the *from* node is validated.
+        Validation: ``request.validation``; a rejection without a reason.
+    """
+    access.require_role(actor, Verb.RELATE_RATIFY)
+    unknown = f"no serve {command.serve_id} for this key"
+    mine = EdgeServe.objects.filter(pk=command.serve_id, tenant_id=actor.tenant_id, reviewer_key_id=actor.key_id)
+    edge_id = mine.values_list("edge_id", flat=True).first()
+    if edge_id is None:
+        raise AccessNotFound(unknown)
+    known = access.load(actor)
+    edge = require_reviewable(actor, known, find_edge(actor, edge_id), unknown)
+    serve = EdgeServe.objects.select_for_update().get(pk=command.serve_id)
+    ceremony.check_fresh(serve)
+    if edge.state != EdgeState.PENDING or not serve.content_digest == command.content_digest == edge_digest(edge):
+        raise Stale("the edge or one of its endpoints changed since it was served")
+    check_ratifiable(actor, edge)
+    if command.verdict is VerdictWord.RATIFY and is_frozen(Status(edge.from_workarea.status)):
+        raise Frozen(edge.from_workarea_id)
+    policy = effective_policy(edge.from_workarea)
+    code = reason_code_of(command, reason_required=policy.reason_required)
+    serve.consumed_at = now()
+    serve.save(update_fields=["consumed_at"])
+    judged = _store(actor, command, serve, edge, code)
+    edge.state = EDGE.next(EdgeState(edge.state), _ACT[command.verdict])
+    edge.decided_at = now()
+    edge.save(update_fields=["state", "decided_at"])
+    outcome = _OUTCOME[EdgeKind(edge.kind), command.verdict](
+        workarea_id=edge.from_workarea_id,
+        far_workarea_id=edge.to_workarea_id,
+        simulation_id=edge.simulation_id,
+        edge_id=edge.pk,
+        label=edge.label,
+        from_id=edge.from_id,
+        to_id=edge.to_id,
+    )
+    append(actor, [judged, outcome], epoch=known.epoch)
+    return {
+        "serve_id": serve.pk,
+        "verdict": str(command.verdict),
+        "edge_id": edge.pk,
+        "kind": str(edge.kind),
+        "label": edge.label,
+        "state": str(edge.state),
+    }
+
+
+def _store(actor: Actor, command: VerdictCommand, serve: EdgeServe, edge: Edge, code: ReasonCode | None) -> Judged:
+    verdict_id, at = new_id("ver"), now()
+    salt = new_salt() if command.reason else None
+    words = commitment(salt, command.reason.encode()) if salt else None
+    envelope = sign_envelope(
+        PayloadType.VERDICT,
+        {
+            "envelope_version": 1,
+            "tenant": actor.tenant_id,
+            "verdict": verdict_id,
+            "word": str(command.verdict),
+            "serve": serve.pk,
+            "edge": edge.pk,
+            "content_digest": serve.content_digest,
+            "reviewer": {"key": actor.key_id, "principal": actor.principal_id},
+            "reason_code": str(code) if code else None,
+            "reason_commitment": words,
+            "self_signed": False,
+            "at": rfc3339(at),
+        },
+    )
+    EdgeVerdict.objects.create(
+        id=verdict_id,
+        serve=serve,
+        edge=edge,
+        reviewer_key_id=actor.key_id,
+        reviewer_principal_id=actor.principal_id,
+        verdict=command.verdict,
+        reason_code=code,
+        reason=command.reason,
+        reason_salt=salt,
+        envelope=envelope.text,
+        at=at,
+    )
+    return Judged(
+        workarea_id=edge.from_workarea_id,
+        far_workarea_id=edge.to_workarea_id,
+        simulation_id=edge.simulation_id,
+        item_id=edge.pk,
+        serve_id=serve.pk,
+        verdict_id=verdict_id,
+        verdict=command.verdict,
+        reason_code=code,
+        reason_commitment=words,
+        self_signed=False,
+        envelope_keyid=envelope.keyid,
+    )
