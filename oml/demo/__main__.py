@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import anyio
+import httpx2
+from mcp import MCPError
 from rich.console import Console
 
 from oml.demo.server import ROOT, NoServer, running
@@ -33,7 +35,7 @@ def main() -> int:
             out.print(f"OML at {document['base_url']} ({where})\n", markup=False)
             anyio.run(Story(document, say).play)
             say(verify_journal(home))
-    except (BrokenPromise, NoServer) as broken:
+    except (BrokenPromise, NoServer, MCPError, httpx2.HTTPError) as broken:
         out.print("\n[red]The story breaks off:[/red] ", end="")
         out.print(str(broken), markup=False)
         return 1

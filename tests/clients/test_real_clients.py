@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.clients.conftest import Running
 from tests.clients.environments import NODE_22, node_with, python_with
+from tests.embedded.running import Run
 
 DRIVERS = Path(__file__).resolve().parent / "drivers"
 WORKAREA = "universe.procurement.metals-crew"
@@ -111,7 +111,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("client", CHOSEN, ids=[client.name for client in CHOSEN])
-def test_real_client__the_agent_s_day__sees_what_the_seed_promises(client: RealClient, running: Running):
+def test_real_client__the_agent_s_day__sees_what_the_seed_promises(client: RealClient, running: Run):
     claim_key = f"client/{client.name}/{secrets.token_hex(4)}"
     submission = {
         "workarea": WORKAREA,
@@ -128,7 +128,7 @@ def test_real_client__the_agent_s_day__sees_what_the_seed_promises(client: RealC
         ("oml_recall", {"query": "anything", "scope": "wa_unknown"}),
         ("oml_promote", {"artifact_id": "art_x"}),
     ]
-    seen = drive(client, running, key=running.document["keys"]["writer"], calls=calls)
+    seen = drive(client, running, key=running.demo()["keys"]["writer"], calls=calls)
     assert seen["tools"] == TOOLS
     info, held, work, recalled, invalid, hidden, unknown = seen["answers"]
     assert succeeded(info)["path"] == WORKAREA
@@ -144,16 +144,16 @@ def test_real_client__the_agent_s_day__sees_what_the_seed_promises(client: RealC
 
 
 @pytest.mark.parametrize("client", CHOSEN, ids=[client.name for client in CHOSEN])
-def test_real_client__with_a_wrong_key__says_so_and_ends(client: RealClient, running: Running):
+def test_real_client__with_a_wrong_key__says_so_and_ends(client: RealClient, running: Run):
     seen = drive(client, running, key="oml_k_" + "0" * 26, calls=[])
     assert client.says_the_key_is_wrong in seen["refused"]
 
 
-def drive(client: RealClient, running: Running, *, key: str, calls: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+def drive(client: RealClient, running: Run, *, key: str, calls: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
     """Start the client's driver and return what it saw."""
     start = client.make()
     script = {
-        "url": running.document["mcp_url"],
+        "url": running.demo()["mcp_url"],
         "key": key,
         "mode": client.mode,
         "calls": [{"name": name, "arguments": arguments} for name, arguments in calls],
