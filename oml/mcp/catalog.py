@@ -43,6 +43,7 @@ _SUBMISSION_OPTIONS = {
     ),
     "valid_from": moment("Start of validity; before it the memory stays out of recall."),
     "valid_to": moment("End of validity; after it the memory stays out of recall."),
+    "simulation_id": text("Simulation (sim_...) this belongs to; only its audience will ever see it.", minLength=1),
 }
 
 REMEMBER = Tool(
@@ -165,6 +166,38 @@ LEARN = Tool(
     idempotent=False,
 )
 
+RELATE_PROPOSE = Tool(
+    name="oml_relate_propose",
+    title="Propose a relation",
+    description=(
+        "Propose a labelled edge between two ratified claims, or between two workareas. Use it when you notice "
+        "that one memory supports, contradicts, refines or duplicates another, or that one workarea continues "
+        "another.\n"
+        "What happens next: the edge is pending. It confers nothing and changes no access until a reviewer of "
+        "both endpoints, who did not propose it, ratifies it. Proposing the same edge again returns the existing "
+        "one, so a retry is safe. Labels have a direction: from → to.\n"
+        "Labels for kind claim: supports, contradicts, refines, duplicates, relates_to. Labels for kind workarea: "
+        "relates_to, continues, derived_from, mirrors.\n"
+        "On refusal: access.not_found naming an endpoint: unknown or not readable by your key. access.forbidden: "
+        "your key may propose at neither endpoint, do not retry. relate.label: use a label of the list. "
+        "relate.duplicate: somebody else proposed this edge, nothing is left to do. workarea.frozen: the from "
+        "workarea takes no new edges."
+    ),
+    input_schema=arguments(
+        {
+            "kind": text("What the endpoints are.", enum=["claim", "workarea"]),
+            "label": text("What the edge says, read from → to."),
+            "from": text("Artifact id (art_...) for kind claim; workarea id or path for kind workarea."),
+            "to": text("Artifact id (art_...) for kind claim; workarea id or path for kind workarea."),
+            "note": text("Why, in a sentence or two, for whoever ratifies it.", maxLength=2_000),
+        },
+        required=("kind", "label", "from", "to"),
+    ),
+    operation=operations.propose_relation,
+    read_only=False,
+    idempotent=True,
+)
+
 MY_WORK = Tool(
     name="oml_my_work",
     title="My work",
@@ -212,6 +245,35 @@ WORKAREA_INFO = Tool(
     idempotent=True,
 )
 
+GRAPH = Tool(
+    name="oml_graph",
+    title="Graph",
+    description=(
+        "Read ratified claims of a workarea's subtree with the edges between them: declared lineage "
+        "(derives_from), earlier versions (supersedes) and connections, pending or ratified. Use it to see what a "
+        "memory rests on, what rests on it, and what contradicts it.\n"
+        "With roots, the walk starts there and follows edges both ways for depth steps. Without roots, all "
+        "claims of the subtree are listed, newest first. truncated true: call again with next_cursor and the same "
+        "arguments. Claims come without their text: recall them for it. An edge may name an artifact that is not "
+        "among the claims: it lies outside what your key may read here.\n"
+        "On refusal: access.not_found: the scope, or the root named roots[i], is unknown or not readable by your "
+        "key. limit.ceiling: ask for less depth, a lower limit or fewer roots."
+    ),
+    input_schema=arguments(
+        {
+            "scope": text(SCOPE),
+            "roots": ids("Artifact ids to start from; leave it out to list the subtree.", maxItems=100),
+            "depth": whole("Steps from the roots.", least=0, most=5, default=1),
+            "limit": whole("Claims per call.", least=1, most=500, default=100),
+            "cursor": text("next_cursor of the previous page, unchanged."),
+        },
+        required=("scope",),
+    ),
+    operation=operations.scoped_graph,
+    read_only=True,
+    idempotent=True,
+)
+
 EVENTS_TAIL = Tool(
     name="oml_events_tail",
     title="Events tail",
@@ -240,7 +302,16 @@ EVENTS_TAIL = Tool(
     idempotent=True,
 )
 
-CATALOG: tuple[Tool, ...] = (REMEMBER, RECALL, LEARN, MY_WORK, WORKAREA_INFO, EVENTS_TAIL)
+CATALOG: tuple[Tool, ...] = (
+    REMEMBER,
+    RECALL,
+    LEARN,
+    RELATE_PROPOSE,
+    MY_WORK,
+    WORKAREA_INFO,
+    GRAPH,
+    EVENTS_TAIL,
+)
 
 INSTRUCTIONS = (
     "OML is a shared, reviewed memory. You propose, others ratify: whatever you submit is held until a "

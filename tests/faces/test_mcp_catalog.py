@@ -16,7 +16,16 @@ from oml.mcp.catalog import AGENTS, CATALOG, INSTRUCTIONS
 from tests.support.mcp_lab import Caller
 from tests.support.world import World
 
-TOOLS = ["oml_remember", "oml_recall", "oml_learn", "oml_my_work", "oml_workarea_info", "oml_events_tail"]
+TOOLS = [
+    "oml_remember",
+    "oml_recall",
+    "oml_learn",
+    "oml_relate_propose",
+    "oml_my_work",
+    "oml_workarea_info",
+    "oml_graph",
+    "oml_events_tail",
+]
 # Fields of the shapes that no tool shows: uploads, source records and simulations have no verb here yet; learn
 # has one kind.
 NOT_SHOWN = {
