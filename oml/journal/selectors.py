@@ -42,6 +42,18 @@ def history_of(tenant_id: str, subject_id: str, *, limit: int = 100) -> list[Ent
     return [_entry(row) for row in rows]
 
 
+def newest_of(tenant_id: str, subject_id: str) -> Entry | None:
+    """The newest event about one subject."""
+    row = JournalEntry.objects.filter(tenant_id=tenant_id, subject_id=subject_id).order_by("-seq").first()
+    return _entry(row) if row else None
+
+
+def stream_of(tenant_id: str, subject_id: str, *, chunk: int = 2000) -> Iterator[Entry]:
+    """Stream every event about one subject, oldest first."""
+    rows = JournalEntry.objects.filter(tenant_id=tenant_id, subject_id=subject_id).order_by("seq")
+    return map(_entry, rows.iterator(chunk_size=chunk))
+
+
 def tail_rows(tenant_id: str) -> QuerySet[JournalEntry]:
     """Rows that a tail may carry at all; the caller narrows by scope and access (R3)."""
     return JournalEntry.objects.filter(Q(tenant_id=tenant_id, tail=True))

@@ -1,0 +1,25 @@
+"""Recall's event: a minute of the read log, sealed into the journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from oml.journal.registry import Event, event
+
+READ_LOG = "read_log"
+
+
+@event("readlog.sealed", subject=("log",))
+@dataclass(frozen=True, kw_only=True)
+class ReadLogSealed(Event):
+    """The tenant's reads from row ``from`` to row ``to``: how many, and the RFC 6962 root over their leaves in hex."""
+
+    log: str = READ_LOG
+    first: int
+    last: int
+    count: int
+    merkle_root: str
+
+    def payload(self) -> dict[str, object]:
+        # `from` and `to`, which Python's fields cannot be called.
+        return {"from": self.first, "to": self.last, "count": self.count, "merkle_root": self.merkle_root}
