@@ -10,6 +10,7 @@ from psycopg.rows import dict_row
 
 from oml.journal.hashing import GENESIS, chain_hash, leaf_hash
 from tests.chaos.caller import History
+from tests.chaos.installation import Installation
 
 
 def rows(database: str, question: str, *values: object) -> list[dict[str, Any]]:
@@ -67,8 +68,18 @@ def text_of(slug: str, claim_key: str) -> str:
     return f"Tenant {slug} notes under {claim_key} that the port closes at noon."
 
 
-def assert_journal_whole(database: str, tenant: dict[str, Any], history: History) -> None:
-    """The chain recomputed from its bytes, without a gap, and each acknowledged claim in it exactly once."""
+def artifacts(database: str, tenant: dict[str, Any]) -> dict[str, str]:
+    """claim key → id, as stored."""
+    found = rows(database, "SELECT claim_key, id FROM memory_artifact WHERE tenant_id = %s", tenant["id"])
+    return {row["claim_key"]: row["id"] for row in found}
+
+
+def assert_journal_whole(installation: Installation, tenant: dict[str, Any], history: History) -> None:
+    """The chain recomputed here from its bytes, without a gap; each acknowledged claim in it exactly once.
+
+    And the product's own verifier says the same.
+    """
+    database = installation.database
     previous, seq, submitted = GENESIS, 0, []
     for row in rows(
         database,
@@ -88,6 +99,7 @@ def assert_journal_whole(database: str, tenant: dict[str, Any], history: History
     (head,) = rows(database, "SELECT seq, chain_hash FROM journal_journalhead WHERE tenant_id = %s", tenant["id"])
     assert (head["seq"], bytes(head["chain_hash"])) == (seq, previous)
     assert sorted(submitted) == sorted(history.of(tenant["id"]).values())
+    installation.run("manage.py", "verify_journal", "--tenant", tenant["id"])
 
 
 def assert_scanned_once(database: str) -> None:

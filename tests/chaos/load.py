@@ -96,12 +96,13 @@ class Promoter:
 
     def __call__(self, over: threading.Event) -> None:
         caller = self.load.caller(self.tenant, "reviewer")
-        tried: set[str] = set()
+        done = 0
         while len(self.promoted) < self.goal and not over.is_set():
-            for artifact in set(self.load.history.of(self.tenant["id"]).values()) - tried:
-                if len(self.promoted) < self.goal and self._ratify(caller, artifact):
-                    tried.add(artifact)
-            time.sleep(0.02)
+            acknowledged = list(self.load.history.of(self.tenant["id"]).values())
+            if done < len(acknowledged) and self._ratify(caller, acknowledged[done]):
+                done += 1
+            else:
+                time.sleep(0.1)
         caller.close()
 
     def _ratify(self, caller: Caller, artifact: str) -> bool:
@@ -140,7 +141,7 @@ class Tail:
             last_round = over.is_set()  # one more look after the writers have ended
             while self._page(caller):
                 pass
-            time.sleep(0.01)
+            time.sleep(0.05)
         caller.close()
 
     def promoted(self) -> list[str]:
