@@ -17,7 +17,16 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 WORKAREA = "universe.procurement.metals-crew"
-TOOLS = ["oml_remember", "oml_recall", "oml_learn", "oml_my_work", "oml_workarea_info", "oml_events_tail"]
+TOOLS = [
+    "oml_remember",
+    "oml_recall",
+    "oml_learn",
+    "oml_relate_propose",
+    "oml_my_work",
+    "oml_workarea_info",
+    "oml_graph",
+    "oml_events_tail",
+]
 SENTENCE = (
     "Unknown tool: oml_promote. This surface carries no promote, sign, demote, delete or admin verb (R1); "
     "see tools/list for the complete catalog."

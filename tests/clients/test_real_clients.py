@@ -22,7 +22,16 @@ from tests.embedded.running import Run
 
 DRIVERS = Path(__file__).resolve().parent / "drivers"
 WORKAREA = "universe.procurement.metals-crew"
-TOOLS = ["oml_remember", "oml_recall", "oml_learn", "oml_my_work", "oml_workarea_info", "oml_events_tail"]
+TOOLS = [
+    "oml_remember",
+    "oml_recall",
+    "oml_learn",
+    "oml_relate_propose",
+    "oml_my_work",
+    "oml_workarea_info",
+    "oml_graph",
+    "oml_events_tail",
+]
 SENTENCE = (
     "Unknown tool: oml_promote. This surface carries no promote, sign, demote, delete or admin verb (R1); "
     "see tools/list for the complete catalog."
