@@ -185,7 +185,7 @@ RELATE_PROPOSE = Tool(
     ),
     input_schema=arguments(
         {
-            "kind": text("What the endpoints are.", enum=["claim", "workarea"]),
+            "kind": text("What the endpoints are.", enum=["workarea", "claim"]),
             "label": text("What the edge says, read from → to."),
             "from": text("Artifact id (art_...) for kind claim; workarea id or path for kind workarea."),
             "to": text("Artifact id (art_...) for kind claim; workarea id or path for kind workarea."),

@@ -26,11 +26,10 @@ TOOLS = [
     "oml_graph",
     "oml_events_tail",
 ]
-# Fields of the shapes that no tool shows: uploads, source records and simulations have no verb here yet; learn
-# has one kind.
+# Fields of the shapes that no tool shows: uploads and source records have no verb here yet; learn has one kind.
 NOT_SHOWN = {
-    "oml_remember": {"attachments", "evidence", "simulation_id"},
-    "oml_learn": {"attachments", "evidence", "simulation_id", "kind"},
+    "oml_remember": {"attachments", "evidence"},
+    "oml_learn": {"attachments", "evidence", "kind"},
 }
 EACH = pytest.mark.parametrize("tool", CATALOG, ids=[tool.name for tool in CATALOG])
 
@@ -81,7 +80,7 @@ def test_tool__its_description__tells_a_model_what_to_do(tool):
     assert "On refusal:" in tool.description
     assert 200 < len(tool.description) < 2000
     if not tool.read_only:
-        assert "held" in tool.description
+        assert re.search(r"\b(held|pending)\b", tool.description)
         assert "ratifies" in tool.description
 
 
@@ -98,10 +97,11 @@ def test_tool__its_description__names_only_codes_that_exist(tool):
 
 @EACH
 def test_tool__its_annotations__say_what_the_call_changes(tool):
-    writes = tool.name in ("oml_remember", "oml_learn")
+    submits = tool.name in ("oml_remember", "oml_learn")
     annotations = tool.as_dict()["annotations"]
-    assert annotations["readOnlyHint"] is not writes
-    assert annotations["idempotentHint"] is not writes
+    assert annotations["readOnlyHint"] is not (submits or tool.name == "oml_relate_propose")
+    # The same edge again is the existing edge; a submission is only idempotent by its key.
+    assert annotations["idempotentHint"] is not submits
     assert annotations["destructiveHint"] is False
     assert "outputSchema" not in tool.as_dict()
 
@@ -117,8 +117,10 @@ def test_catalog__its_operations__are_those_of_the_http_api():
         operations.remember,
         operations.recall,
         operations.learn,
+        operations.propose_relation,
         operations.my_work,
         operations.workarea_info,
+        operations.scoped_graph,
         operations.events_tail,
     ]
     assert AGENTS.path == "mcp"
