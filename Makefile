@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run stop install lock test check demo clients conformance bench-recall bench-scan format
+.PHONY: help run stop install lock test check reference demo clients conformance bench-recall bench-scan format
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ check: install ## lint, format, types, import walls, migrations, deployment sett
 
 format: install ## let ruff rewrite what it can
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+reference: install ## write docs/reference/ from the code (a test compares it)
+	@exec $(BIN)/python -m oml.reference
 
 demo: ## the main job as a story over MCP and HTTP, against a running `make run` or one of its own
 	@$(PYTHON) oml/embedded/environment.py

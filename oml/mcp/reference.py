@@ -1,17 +1,11 @@
-"""``docs/reference/tools.md``, written from the catalog: ``python -m oml.mcp.reference``.
-
-A drift test compares the page with what this module would write; nobody edits the page by hand.
-"""
+"""``docs/reference/tools.md``, made from the catalog; ``oml.reference`` writes it and a test compares it."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, cast
 
 from oml.http.operations import Operation
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "tools.md"
 
 
 def tools_page() -> str:
@@ -22,7 +16,7 @@ def tools_page() -> str:
     lines = [
         "# MCP tools",
         "",
-        "Written by `python -m oml.mcp.reference` from the catalog; do not edit.",
+        "Written by `make reference` from the code; do not edit.",
         "",
         "The same list, in this order, for every key. Every tool calls the function behind its `/v1` twin: "
         "the structured content of a success equals the HTTP body, and a refusal is the same typed error.",
@@ -74,10 +68,3 @@ def _type(schema: dict[str, Any]) -> str:
     if "default" in schema:
         words.append(f"default `{json.dumps(schema['default']).strip(chr(34))}`")
     return ", ".join(words)
-
-
-if __name__ == "__main__":
-    import django
-
-    django.setup()
-    PAGE.write_text(tools_page())
