@@ -28,7 +28,7 @@ from workareas.actions.nodes import advance_status
 pytestmark = pytest.mark.django_db
 
 Arguments = dict[str, Any]
-FRESH = re.compile(r"(art|evt|req|srv|job)_[0-9A-HJKMNP-TV-Z]{26}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+FRESH = re.compile(r"(art|ce|we)_[0-9A-HJKMNP-TV-Z]{26}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 
 @pytest.fixture
@@ -84,6 +84,10 @@ class Both:
             case "oml_workarea_info":
                 rest = dict(arguments)
                 return self.api.get(f"workareas/{rest.pop('workarea')}", key=secret, **rest)
+            case "oml_relate_propose":
+                return self.api.post("edges", arguments, key=secret)
+            case "oml_graph":
+                return self.api.post("graph", arguments, key=secret)
             case "oml_events_tail":
                 return self.api.get("events", key=secret, **arguments)
         raise AssertionError(f"{tool} has no twin in this test")
@@ -194,6 +198,35 @@ def test_oml_workarea_info__by_id_and_by_path__is_the_v1_answer(both: Both):
     assert "remember" in by_id["my_effective_verbs"]
 
 
+def test_oml_relate_propose__between_claims_and_between_workareas__is_the_v1_answer(both: Both):
+    proposer = both.world.key("proposer")
+    claims = {"kind": "claim", "label": "supports", "from": both.world.promoted(), "to": both.world.promoted()}
+    assert both.ask("oml_relate_propose", {**claims, "note": "Same quote."}, by=proposer)["state"] == "pending"
+    nodes = {"kind": "workarea", "label": "continues", "from": "universe.a", "to": both.world.nodes["b"].pk}
+    assert both.ask("oml_relate_propose", nodes, by=proposer)["label"] == "continues"
+
+
+def test_oml_relate_propose__asked_again__is_the_existing_edge_or_a_duplicate_alike(both: Both):
+    proposer, other = both.world.key("proposer"), both.world.key("proposer")
+    edge = {"kind": "workarea", "label": "mirrors", "from": "universe.a", "to": "universe.b"}
+    first = both.api.post("edges", edge, key=both.world.secret[proposer]).json()
+    assert both.ask("oml_relate_propose", edge, by=proposer)["edge_id"] == first["edge_id"]
+    assert both.ask("oml_relate_propose", edge, by=other)["error"]["code"] == "relate.duplicate"
+
+
+def test_oml_graph__from_roots_and_page_by_page__is_the_v1_answer(both: Both):
+    source = both.world.promoted()
+    conclusion = both.world.learn(sources=[source])
+    both.world.scan()
+    both.world.ratify(conclusion)
+    walk = {"scope": "universe", "roots": [conclusion], "depth": 1}
+    assert both.ask("oml_graph", walk, by=both.world.reader)["edges"]
+    page = both.ask("oml_graph", {"scope": "universe", "limit": 1}, by=both.world.reader)
+    assert page["truncated"] is True
+    rest = {"scope": "universe", "limit": 1, "cursor": page["next_cursor"]}
+    assert both.ask("oml_graph", rest, by=both.world.reader)["claims"] != page["claims"]
+
+
 def test_oml_events_tail__newest_and_after_a_sequence__is_the_v1_answer(both: Both):
     artifact = both.world.promoted()
     newest = both.ask("oml_events_tail", {"scope": "universe"}, by=both.world.reader)
@@ -209,6 +242,7 @@ READS = [
     ("oml_recall", "scope", {"query": "x"}),
     ("oml_events_tail", "scope", {}),
     ("oml_workarea_info", "workarea", {}),
+    ("oml_graph", "scope", {}),
 ]
 
 
@@ -306,12 +340,32 @@ CEILINGS: list[tuple[str, Arguments, str]] = [
     ("oml_events_tail", {"scope": "universe", "after_seq": "x"}, "request.validation"),
     ("oml_events_tail", {}, "request.validation"),
     ("oml_workarea_info", {"workarea": "universe.a", "depth": "2"}, "request.validation"),
+    ("oml_graph", {"scope": "universe", "depth": 6}, "limit.ceiling"),
+    ("oml_graph", {"scope": "universe", "limit": 501}, "limit.ceiling"),
+    ("oml_graph", {"scope": "universe", "roots": ["art_unknown"]}, "access.not_found"),
+    ("oml_graph", {"scope": "universe", "cursor": "forged"}, "request.validation"),
 ]
 
 
 @pytest.mark.parametrize(("tool", "arguments", "code"), CEILINGS)
 def test_reads__beyond_what_is_served__are_refused_alike(both: Both, tool: str, arguments: Arguments, code: str):
     assert both.ask(tool, arguments, by=both.world.writer)["error"]["code"] == code
+
+
+PROPOSALS: list[tuple[Arguments, str]] = [
+    ({"label": "likes"}, "relate.label"),
+    ({"to": "wa_unknown"}, "access.not_found"),
+    ({"to": "universe.a"}, "request.validation"),
+    ({"kind": "idea"}, "request.validation"),
+    ({"note": 5}, "request.validation"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "code"), PROPOSALS)
+def test_oml_relate_propose__wrong_in_one_thing__is_refused_alike(both: Both, wrong: Arguments, code: str):
+    edge = {"kind": "workarea", "label": "mirrors", "from": "universe.a", "to": "universe.b", **wrong}
+    assert both.ask("oml_relate_propose", edge, by=both.world.key("proposer"))["error"]["code"] == code
+    assert both.ask("oml_relate_propose", edge, by=both.world.writer)["error"]["code"] in (code, "access.verb_ceiling")
 
 
 def test_oml_my_work__with_a_cursor_of_another_key__is_refused_alike(both: Both):
