@@ -10,3 +10,7 @@ class MemoryConfig(AppConfig):
         from memory import tasks  # noqa: F401
         from memory.claims import errors, events, ladder_checks  # noqa: F401
         from memory.graph import errors as edge_errors  # noqa: F401
+        from memory.recall import index
+        from workareas.actions.reassign import on_move
+
+        on_move(index.move)

@@ -8,6 +8,7 @@ from celery import shared_task
 
 from memory.claims.actions.end import expire_held
 from memory.claims.actions.scan import SCAN_TASK, scan_artifacts
+from memory.recall import index, statistics
 from oml.jobs.outbox import handler
 
 
@@ -21,3 +22,10 @@ def scan(batch: list[dict[str, Any]]) -> None:
 def expire() -> None:
     """Reject held items that nobody reviewed in time."""
     expire_held()
+
+
+@shared_task(name="memory.refresh_statistics", ignore_result=True)
+def refresh_statistics() -> None:
+    """Count document frequencies anew where they moved, and embed what waited for its embedder."""
+    statistics.refresh_changed()
+    index.embed_missing()

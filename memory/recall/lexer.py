@@ -22,6 +22,7 @@ from functools import lru_cache
 
 import snowballstemmer
 
+from memory.recall.irregular import BASE_FORM
 from memory.recall.stopwords import CONTRACTIONS, STOPWORDS
 
 #: Raised whenever the same text would give other terms: rows built under another version are rebuilt.
@@ -37,15 +38,16 @@ _UNSPACED = (
     "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
 #: Letters, digits and the marks that stand on them; ``\w`` lacks combining marks and has the underscore.
-_WORD = r"(?:[^\W_]|[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f])+"
+_WORD = (
+    r"(?:[^\W_]|[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f])+"
+)
 _COMPOUND = re.compile(rf"{_WORD}(?:(?:['’\-_./:@&+#\\]|::|->|\.\.){_WORD})*(?:[+#]{{1,3}}(?!\w))?")
 _PARTS = re.compile(_WORD)
 _CAMEL = re.compile(r"(?<=[a-zß-öø-ÿ0-9])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 _APOSTROPHE = re.compile("['’]")
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
+_NAMES = "january february march april may june july august september october november december"
+_MONTHS = _NAMES.split()
 _MONTH_NUMBER = {name: number for number, name in enumerate(_MONTHS, 1)}
 _MONTH_NUMBER |= {name[:3]: number for name, number in _MONTH_NUMBER.items()} | {"sept": 9}
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTH_NUMBER, key=len, reverse=True)) + r")\.?"
@@ -104,8 +106,7 @@ def language_of(text: str) -> str | None:
 def _units(text: str, *, query: bool) -> Iterator[list[str]]:
     text = unicodedata.normalize("NFKC", text)
     detected = language_of(text)
-    for date in _dates(text):
-        yield date
+    yield from _dates(text)
     for match in _COMPOUND.finditer(text):
         yield _token(match.group(), detected, query=query)
 
@@ -183,6 +184,8 @@ def part_terms(part: str, detected: str | None, *, query: bool) -> list[str]:
         return [] if folded in STOPWORDS.get(language, ()) else [_stem(language, folded)]
     if folded in STOPWORDS[detected or "english"]:
         return []
+    if detected in (None, "english"):
+        folded = BASE_FORM.get(folded, folded)
     stem = _stem(detected or "english", folded)
     plain = _plain(folded)
     # Beside a stem of another language the word itself is kept; an undecided query asks for both.
@@ -197,6 +200,6 @@ def _stem(language: str, word: str) -> str:
 
 def _plain(word: str) -> str:
     """The word without accents where its script is Latin or Greek; elsewhere marks are letters' own."""
-    if word.isascii() or not _LATIN.search(word) and not re.search("[\u0370-\u03ff\u1f00-\u1fff]", word):
+    if word.isascii() or not (_LATIN.search(word) or re.search("[\u0370-\u03ff\u1f00-\u1fff]", word)):
         return word
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c)) or word
