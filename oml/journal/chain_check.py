@@ -4,14 +4,15 @@ A row is believed in this order: it is the next one; its text hashes to its leaf
 text is the canonical record of this tenant and this place; every column that readers filter by says what the text
 says. Each check names another way of tampering, and the first that fails is the answer.
 
-What this cannot see: a whole chain written anew by somebody who owns the database, or an older copy of everything
-put back. Only a head that was kept elsewhere shows that, hence :attr:`ChainCheck.kept`.
+What this cannot see from the rows alone: a whole chain written anew by somebody who owns the database, or an older
+copy of everything put back. Only what was kept elsewhere shows that: a head that somebody wrote down
+(:attr:`ChainCheck.kept`) or a signed checkpoint (:attr:`ChainCheck.signed`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 from oml.core.canonical import canonical_json
 from oml.core.clock import rfc3339
 from oml.journal.hashing import GENESIS, chain_hash, leaf_hash
+from oml.journal.merkle import Frontier
 from oml.journal.registry import REGISTRY, Event
 
 
@@ -34,15 +36,26 @@ class Fault(StrEnum):
     COLUMN = "a column does not say what the text says"
     HEAD = "the head is not the last entry"
     KEPT = "the chain is not the one of which a head was kept"
+    SIGNED = "the entries are not those that a checkpoint was signed over"
+    GONE = "a checkpoint was signed over entries that are not there"
+    NOTE = "a checkpoint of this size is not signed by this deployment"
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """The first place at which a journal is broken."""
+    """The first place at which a journal is broken.
+
+    Attributes:
+        seq: the entry.
+        fault: how.
+        column: which column, for :attr:`Fault.COLUMN`.
+        until: where only a range can be named, its last entry: the change lies somewhere from ``seq`` to here.
+    """
 
     seq: int
     fault: Fault
     column: str | None = None
+    until: int | None = None
 
 
 class Row(NamedTuple):
@@ -78,12 +91,17 @@ class ChainCheck:
     Attributes:
         tenant_id: whose journal.
         kept: heads that somebody wrote down, chain hash by number.
+        signed: roots of signed checkpoints by size; two at one size are a contradiction by themselves.
         head: the last row that was found intact.
+        confirmed: the size of the last checkpoint that agreed.
     """
 
     tenant_id: str
     kept: Mapping[int, bytes] = field(default_factory=dict)
+    signed: Mapping[int, Collection[bytes]] = field(default_factory=dict)
     head: Head = _BEFORE_THE_FIRST
+    confirmed: int = 0
+    _tree: Frontier = field(default_factory=Frontier)
 
     def next_row(self, row: Row) -> Break | None:
         """Check the next row; the first break ends the walk, since nothing after it means anything."""
@@ -101,7 +119,7 @@ class ChainCheck:
             return Break(row.seq, Fault.CHAIN)
         if self.kept.get(row.seq, chain) != chain:
             return Break(row.seq, Fault.KEPT)
-        found = self._record(row)
+        found = self._record(row) or self._checkpoint(row.seq, leaf)
         if found is None:
             self.head = Head(row.seq, chain)
         return found
@@ -116,8 +134,22 @@ class ChainCheck:
             return Break(self.head.seq + 1, Fault.MISSING)
         if stored != self.head:
             return Break(min(stored.seq + 1, self.head.seq), Fault.HEAD)
-        beyond = [seq for seq in self.kept if seq > self.head.seq]
-        return Break(self.head.seq + 1, Fault.KEPT) if beyond else None
+        if any(seq > self.head.seq for seq in self.kept):
+            return Break(self.head.seq + 1, Fault.KEPT)
+        beyond = [size for size in self.signed if size > self.head.seq]
+        return Break(self.head.seq + 1, Fault.GONE, until=min(beyond)) if beyond else None
+
+    def _checkpoint(self, seq: int, leaf: bytes) -> Break | None:
+        if not self.signed:
+            return None
+        self._tree.push(leaf)
+        roots = self.signed.get(seq)
+        if roots is None:
+            return None
+        if any(root != self._tree.root() for root in roots):
+            return Break(self.confirmed + 1, Fault.SIGNED, until=seq)
+        self.confirmed = seq
+        return None
 
     def _record(self, row: Row) -> Break | None:
         try:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
 
+from oml.crypto.notes import NoteInvalid
 from oml.journal.note import Note, parse
 
 _TENANT = re.compile(r"[A-Za-z0-9_]{1,64}")
@@ -60,22 +62,26 @@ def newest(tenant_id: str) -> Note | None:
         return None
     with open(path, "rb") as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
-        notes = _notes_in(file.read())
+        notes = notes_in(file.read())
     return notes[-1] if notes else None
 
 
 def all_kept(tenant_id: str) -> list[Note]:
     """Every note of a tenant's file, oldest first."""
     path = file_of(tenant_id)
-    return _notes_in(path.read_bytes()) if path.exists() else []
+    return notes_in(path.read_bytes()) if path.exists() else []
 
 
 _NOTE = re.compile(r"^[^\n]+\n[0-9]+\n[A-Za-z0-9+/]{43}=\n\n(?:— [^\n]+\n)+", re.MULTILINE)
 
 
-def _notes_in(raw: bytes) -> list[Note]:
-    """Whole notes; the torn start of a tail, or a torn end, is none."""
-    return [parse(found.group()) for found in _NOTE.finditer(raw.decode("utf-8", "replace"))]
+def notes_in(raw: bytes) -> list[Note]:
+    """The whole notes in a file's bytes, in order; the torn start of a tail, or a torn end, is none."""
+    notes: list[Note] = []
+    for found in _NOTE.finditer(raw.decode("utf-8", "replace")):
+        with suppress(NoteInvalid):
+            notes.append(parse(found.group()))
+    return notes
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

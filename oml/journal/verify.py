@@ -6,7 +6,8 @@ intact answer means, and what it cannot mean, stands in ``chain_check.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -14,8 +15,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Subquery
 
-from oml.journal.chain_check import Break, ChainCheck, Head, Row
-from oml.journal.models import JournalEntry, JournalHead
+from oml.crypto.notes import NoteInvalid
+from oml.journal import note, outside
+from oml.journal.chain_check import Break, ChainCheck, Fault, Head, Row
+from oml.journal.models import Checkpoint, JournalEntry, JournalHead
 
 _CHUNK = 5_000
 
@@ -29,6 +32,7 @@ class Verified:
         entries: how many were found intact, from the first on.
         head: the last intact entry; worth keeping somewhere else.
         broken: the first break, None if the journal is intact.
+        confirmed: how many of the entries a signed checkpoint vouches for.
         seconds: time spent.
     """
 
@@ -36,6 +40,7 @@ class Verified:
     entries: int
     head: Head
     broken: Break | None
+    confirmed: int
     seconds: float
 
 
@@ -54,6 +59,7 @@ def verify_tenant(
     tenant_id: str,
     *,
     kept: Mapping[int, bytes] | None = None,
+    notes: Iterable[str] = (),
     advance: Callable[[int], Any] = lambda count: None,
 ) -> Verified:
     """Check one tenant's chain from its first entry to its head.
@@ -61,10 +67,13 @@ def verify_tenant(
     Args:
         tenant_id: the tenant.
         kept: chain hashes by number that were written down earlier; the chain must still go through them.
+        notes: signed checkpoints that were kept elsewhere. Those in the database and in the folder outside it
+            (``OML_CHECKPOINT_DIR``) are always compared.
         advance: told how many more entries were checked, every few thousand.
     """
     start = perf_counter()
-    check = ChainCheck(tenant_id, kept or {})
+    signed, forged = signed_roots(tenant_id, notes)
+    check = ChainCheck(tenant_id, kept or {}, signed)
     # Read first: a head that was committed before the rows are read has its rows committed too.
     head = _head(JournalHead.objects.filter(pk=tenant_id).values_list("seq", "chain_hash").first())
     broken: Break | None = None
@@ -79,7 +88,31 @@ def verify_tenant(
                 advance(check.head.seq - told)
                 told = check.head.seq
     advance(check.head.seq - told)
-    return Verified(tenant_id, check.head.seq, check.head, broken or check.end(head), seconds=perf_counter() - start)
+    broken = broken or check.end(head) or forged
+    return Verified(tenant_id, check.head.seq, check.head, broken, check.confirmed, perf_counter() - start)
+
+
+def signed_roots(tenant_id: str, notes: Iterable[str] = ()) -> tuple[dict[int, set[bytes]], Break | None]:
+    """Roots by size of a tenant's signed checkpoints: from the database, from the folder outside, and as given.
+
+    A note that this deployment did not sign vouches for nothing; the smallest such size comes back as a break.
+    """
+    stored = Checkpoint.objects.filter(tenant_id=tenant_id).order_by("size").values_list("size", "root", "note")
+    outside_notes = [kept.text for kept in outside.all_kept(tenant_id)]
+    roots: dict[int, set[bytes]] = defaultdict(set)
+    forged: list[int] = []
+    rows: list[tuple[int, bytes | None, str]] = [(size, bytes(root), text) for size, root, text in stored]
+    for size, root, text in [*rows, *((0, None, text) for text in (*outside_notes, *notes))]:
+        try:
+            said = note.verified(text)
+        except NoteInvalid:
+            forged.append(size)
+            continue
+        if not said.origin.endswith(f"/{tenant_id}") or (root is not None and (said.size, said.root) != (size, root)):
+            forged.append(size)
+            continue
+        roots[said.size].add(said.root)
+    return dict(roots), Break(min(forged), Fault.NOTE) if forged else None
 
 
 def _rows(tenant_id: str) -> Iterator[tuple[Row, Head | None]]:

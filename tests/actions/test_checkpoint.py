@@ -15,6 +15,7 @@ from django.db import IntegrityError, connection, transaction
 
 from oml.celery import app
 from oml.journal import merkle, note, outside, tree
+from oml.journal.chain_check import Break, Fault
 from oml.journal.checkpoint import between, latest, make_checkpoint, make_checkpoints
 from oml.journal.errors import JournalContradicted
 from oml.journal.hashing import chain_hash, leaf_hash
@@ -134,7 +135,7 @@ def test_make_checkpoint__journal_put_back_to_an_older_copy__is_refused(world: W
         "WHERE tenant_id = %s AND seq = %s) WHERE tenant_id = %s",
         older, tenant, older, tenant,
     )  # fmt: skip
-    assert verify_tenant(tenant).broken is None  # from the inside nothing is to be seen
+    assert verify_tenant(tenant).broken == Break(older + 1, Fault.GONE, until=older + 4)
     with pytest.raises(JournalContradicted) as refused:
         make_checkpoint(tenant)
     assert f"ends at seq {older}, a checkpoint was signed at {older + 4}" in str(refused.value)

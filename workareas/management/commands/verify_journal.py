@@ -2,19 +2,22 @@
 
 Exit code 1 and the number of the first broken entry otherwise. It reads only. Each intact line ends with the
 tenant's head: written down elsewhere and given back with ``--kept`` it also shows that the whole history was not
-rewritten or put back to an older state, which no check inside the database can.
+rewritten or put back to an older state, which no check inside the database can. Signed checkpoints do the same: those
+in the database and in ``OML_CHECKPOINT_DIR`` are always compared, copies kept elsewhere with ``--checkpoint``.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from oml.journal import outside
 from oml.journal.chain_check import Break
 from oml.journal.verify import Verified, entry_count, journalled_tenants, verify_tenant
 from workareas.selectors.tenants import tenant_ids
@@ -46,13 +49,22 @@ class Command(BaseCommand):
             metavar="TEN:SEQ:CHAIN",
             help="a head that an earlier run printed; the chain must still go through it; may be repeated",
         )
+        parser.add_argument(
+            "--checkpoint",
+            action="append",
+            default=[],
+            type=Path,
+            metavar="FILE",
+            help="signed checkpoints that were kept elsewhere: a note, or a copied file of them; may be repeated",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         kept: dict[str, dict[int, bytes]] = defaultdict(dict)
         for tenant_id, seq, chain in options["kept"]:
             kept[tenant_id][seq] = chain
+        notes = _notes(options["checkpoint"])
         # A tenant whose journal was removed to the last row is still a tenant, and its first event is missing.
-        tenants = sorted({*tenant_ids(), *journalled_tenants(), *kept})
+        tenants = sorted({*tenant_ids(), *journalled_tenants(), *kept, *notes})
         if options["tenant"]:
             if options["tenant"] not in tenants:
                 raise CommandError(f"there is no tenant {options['tenant']}")
@@ -60,7 +72,7 @@ class Command(BaseCommand):
         broken = 0
         with _progress() as progress:
             for tenant_id in tenants:
-                verified = _verify(tenant_id, kept[tenant_id], progress)
+                verified = _verify(tenant_id, kept[tenant_id], notes.get(tenant_id, []), progress)
                 broken += verified.broken is not None
                 self.stdout.write(_line(verified))
         if broken:
@@ -82,10 +94,25 @@ def _progress() -> Progress:
     )
 
 
-def _verify(tenant_id: str, kept: dict[int, bytes], progress: Progress) -> Verified:
+def _notes(files: list[Path]) -> dict[str, list[str]]:
+    """Kept notes by the tenant that their origin names."""
+    notes: dict[str, list[str]] = defaultdict(list)
+    for path in files:
+        try:
+            found = outside.notes_in(path.read_bytes())
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from None
+        if not found:
+            raise CommandError(f"{path} holds no checkpoint")
+        for kept in found:
+            notes[kept.origin.rpartition("/")[2]].append(kept.text)
+    return notes
+
+
+def _verify(tenant_id: str, kept: dict[int, bytes], notes: list[str], progress: Progress) -> Verified:
     task = progress.add_task(tenant_id, total=entry_count(tenant_id))
     try:
-        return verify_tenant(tenant_id, kept=kept, advance=lambda count: progress.advance(task, count))
+        return verify_tenant(tenant_id, kept=kept, notes=notes, advance=lambda count: progress.advance(task, count))
     finally:
         progress.remove_task(task)
 
@@ -93,8 +120,15 @@ def _verify(tenant_id: str, kept: dict[int, bytes], progress: Progress) -> Verif
 def _line(verified: Verified) -> str:
     count = f"{verified.tenant_id}  {verified.entries:,} entries, {verified.entries / verified.seconds:,.0f}/s"
     if verified.broken:
-        return f"{count}  BROKEN at {verified.broken.seq}: {_why(verified.broken)}"
-    return f"{count}  intact, head {verified.tenant_id}:{verified.head.seq}:{verified.head.chain_hash.hex()}"
+        return f"{count}  BROKEN at {_where(verified.broken)}: {_why(verified.broken)}"
+    head = f"{verified.tenant_id}:{verified.head.seq}:{verified.head.chain_hash.hex()}"
+    return f"{count}  intact, head {head}, signed up to {verified.confirmed}"
+
+
+def _where(broken: Break) -> str:
+    if broken.until is None or broken.until == broken.seq:
+        return str(broken.seq)
+    return f"{broken.seq} to {broken.until}"
 
 
 def _why(broken: Break) -> str:
