@@ -33,13 +33,15 @@ class _Bucket:
 
     def take(self) -> float:
         """Take one token; returns 0 or the seconds until one is there."""
+        if self.per_minute <= 0:  # a limit of none at all; there is nothing to wait for
+            return 60.0
         moment = time.monotonic()
         self.tokens = min(max(self.per_minute, 1.0), self.tokens + (moment - self.at) * self.per_minute / 60)
         self.at = moment
         if self.tokens >= 1.0:
             self.tokens -= 1.0
             return 0.0
-        return (1.0 - self.tokens) * 60 / self.per_minute if self.per_minute else 60.0
+        return (1.0 - self.tokens) * 60 / self.per_minute
 
 
 _lock = threading.Lock()

@@ -33,6 +33,10 @@ from workareas.models import Effect, Grant, Key, Principal, PrincipalKind, Tenan
 from workareas.verbs import CEILING, Capability, Verb
 
 MAX_OVERLAP_S = 30 * 86_400
+_LARGEST_LIMIT = 2**31 - 1
+_LONGEST_NAME = 200
+# The codenames that the model declares, and none of the ones Django makes beside them.
+_HUMAN_PERMISSIONS = frozenset(codename for codename, _ in Workarea._meta.permissions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,10 @@ def issue_key(
     nodes = [
         access.require_node(known.decide(Verb.KEY_ISSUE, access.find(actor, g.workarea), g.workarea)) for g in grants
     ]
+    asked = [(node.pk, spec.capability, spec.effect) for node, spec in zip(nodes, grants, strict=True)]
+    for position, one in enumerate(asked):
+        if one in asked[:position]:
+            raise Validation(f"grants[{position}] repeats an earlier entry", param=f"grants[{position}]")
     if not known.scope(Capability.ADMIN).allow:
         raise AccessForbidden("this key administers no workarea")
     owner = _principal(actor, principal)
@@ -248,10 +256,15 @@ def set_human_access(
         granted: False takes it back.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; or a foreign holder.
+        Validation: ``request.validation``; no such permission.
     """
     decision = access.require(actor, Verb.GRANT, workarea)
     node = access.require_node(decision)
+    if permission not in _HUMAN_PERMISSIONS:
+        raise Validation(f"permission is one of {', '.join(sorted(_HUMAN_PERMISSIONS))}", param="permission")
+    if isinstance(holder, Principal) and holder.tenant_id != actor.tenant_id:
+        raise AccessNotFound(f"no principal {holder.pk} for this key", param="holder")
     change = assign_perm if granted else remove_perm
     change(f"workareas.{permission}", holder, node)
     name = holder.pk if isinstance(holder, Principal) else f"group:{holder.pk}"
@@ -270,8 +283,12 @@ def set_quota(actor: Actor, *, writes_per_minute: int | None, reads_per_minute: 
 
     Raises:
         AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        Validation: ``request.validation``; a negative limit.
     """
     decision = access.require(actor, Verb.POLICY_SET, "universe")
+    for name, limit in (("writes_per_minute", writes_per_minute), ("reads_per_minute", reads_per_minute)):
+        if limit is not None and not 0 <= limit <= _LARGEST_LIMIT:
+            raise Validation(f"{name} is a whole number from 0 to {_LARGEST_LIMIT}", param=name)
     Tenant.objects.filter(pk=actor.tenant_id).update(
         writes_per_minute=writes_per_minute, reads_per_minute=reads_per_minute
     )
@@ -300,8 +317,8 @@ def _principal(actor: Actor, asked: str | NewPrincipal) -> Principal:
     if asked.kind == PrincipalKind.HUMAN:
         raise Validation("humans are enrolled by an administrator, they do not carry API keys", param="principal.kind")
     name = asked.name.strip()
-    if not name:
-        raise Validation("a principal has a name", param="principal.name")
+    if not 1 <= len(name) <= _LONGEST_NAME or "\x00" in name:
+        raise Validation(f"a principal has a name of 1 to {_LONGEST_NAME} characters", param="principal.name")
     tenant = Tenant.objects.get(pk=actor.tenant_id)
     identity = new_id("pri")
     # Agents never sign in; their username only has to be unique, so it is their id.

@@ -22,6 +22,9 @@ from workareas.models import ReviewPolicy, Tenant, Workarea
 from workareas.policy import FIELDS
 from workareas.verbs import Verb
 
+# A B-tree entry holds some 2,700 bytes; every path must fit its unique index.
+_LONGEST_PATH = 2_000
+_LONGEST_CREW = {"name": 200, "charter_uri": 2_000, "external_manager": 200}
 _LEAF = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?\Z")
 
 
@@ -41,7 +44,7 @@ def create_workarea(actor: Actor, *, parent: str, leaf: str, crew: Crew | None =
     Raises:
         AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
         Frozen: ``workarea.frozen``; the parent is validated.
-        Validation: ``request.validation``; leaf grammar, or the leaf is taken among its siblings.
+        Validation: ``request.validation``; leaf grammar, a leaf taken among its siblings, a path or crew too long.
     """
     decision = access.require(actor, Verb.WORKAREA_CREATE, parent)
     above = access.require_node(decision)
@@ -49,6 +52,8 @@ def create_workarea(actor: Actor, *, parent: str, leaf: str, crew: Crew | None =
         raise Validation("leaf is 1 to 64 of a-z, 0-9 and inner hyphens", param="leaf")
     if is_frozen(Status(above.status)):
         raise Frozen(above.pk)
+    if len(above.path) + 1 + len(leaf) > _LONGEST_PATH:
+        raise Validation(f"the path would be longer than {_LONGEST_PATH} characters", param="leaf")
     node = Workarea(tenant_id=actor.tenant_id, parent=above, leaf=leaf, path=f"{above.path}.{leaf}")
     _set_crew(node, crew)
     try:
@@ -76,6 +81,8 @@ def advance_status(actor: Actor, *, workarea: str, status: str, reason: str | No
     decision = access.require(actor, Verb.STATUS_ADVANCE, workarea)
     node = Workarea.objects.select_for_update().get(pk=access.require_node(decision).pk)
     before = Status(node.status)
+    if node.is_root:
+        raise Validation("the root holds structure alone and stands on no ladder", param="workarea")
     try:
         after = LADDER.next(before, Step(status))
     except (ValueError, IllegalTransition):
@@ -119,6 +126,7 @@ def update_crew(actor: Actor, *, workarea: str, crew: Crew) -> Workarea:
 
     Raises:
         AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        Validation: ``request.validation``; a field too long for its column.
     """
     decision = access.require(actor, Verb.CREW_UPDATE, workarea)
     node = access.require_node(decision)
@@ -158,7 +166,7 @@ def set_policy(actor: Actor, *, workarea: str, settings: dict[str, Any]) -> Revi
     changed = PolicyChanged(
         workarea_id=node.pk, policy_of=node.pk, version=row.version, changed=tuple(sorted(settings))
     )
-    append(actor, [changed], epoch=decision.epoch)
+    append(actor, [changed], epoch=decision.epoch, raise_epoch=True)  # a verdict under the old policy is decided again
     return row
 
 
@@ -177,7 +185,7 @@ def allow_relaxed_review(actor: Actor, *, allowed: bool) -> None:
         version=int(allowed),
         changed=("relaxed_review",),
     )
-    append(actor, [changed], epoch=decision.epoch)
+    append(actor, [changed], epoch=decision.epoch, raise_epoch=True)
 
 
 _RANGES = {"held_expiry_s": (1, 366 * 86400), "min_verdicts": (1, 10), "serve_ttl_s": (1, 86400)}
@@ -198,6 +206,9 @@ def _check_policy(settings: dict[str, Any]) -> None:
 
 
 def _set_crew(node: Workarea, crew: Crew | None) -> None:
+    for name, longest in _LONGEST_CREW.items():
+        if len(getattr(crew, name, None) or "") > longest:
+            raise Validation(f"crew.{name} has at most {longest} characters", param=f"crew.{name}")
     node.crew_name = crew.name if crew else None
     node.crew_charter_uri = crew.charter_uri if crew else None
     node.crew_external_manager = crew.external_manager if crew else None
