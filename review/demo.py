@@ -16,8 +16,9 @@ from workareas.actions.keys import GrantSpec, NewPrincipal, enrol_human, issue_k
 from workareas.actions.nodes import Crew, advance_status, allow_relaxed_review, create_workarea
 from workareas.actions.tenants import ROOT, Provisioned, provision_tenant
 from workareas.authentication import actor_of_key
-from workareas.models import Principal, PrincipalKind
+from workareas.models import Principal
 from workareas.verbs import Capability
+from workareas.words import PrincipalKind
 
 SLUG = "demo"
 

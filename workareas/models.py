@@ -15,6 +15,7 @@ from oml.core.actor import Role
 from oml.core.ids import new_id
 from workareas.ladder import Status
 from workareas.verbs import Capability
+from workareas.words import BanKind, Effect, PrincipalKind
 
 
 def tenant_id() -> str:
@@ -57,12 +58,6 @@ class Tenant(models.Model):
 
     def __str__(self) -> str:
         return self.slug
-
-
-class PrincipalKind(models.TextChoices):
-    AGENT = "agent"
-    HUMAN = "human"
-    SERVICE = "service"
 
 
 class PrincipalManager(BaseUserManager["Principal"]):
@@ -209,11 +204,6 @@ class WorkareaGroupPermission(GroupObjectPermissionBase):
     content_object = models.ForeignKey(Workarea, on_delete=models.CASCADE)
 
 
-class Effect(models.TextChoices):
-    ALLOW = "allow"
-    DENY = "deny"
-
-
 class Grant(models.Model):
     """A capability allowed or denied to a key over a workarea's subtree; deny wins (D7)."""
 
@@ -283,13 +273,6 @@ class StatedReason(models.Model):
 
 def ban_id() -> str:
     return new_id("ban")
-
-
-class BanKind(models.TextChoices):
-    KEY = "key"
-    PRINCIPAL = "principal"
-    DIGEST = "digest"
-    ARTIFACT = "artifact"
 
 
 class Ban(models.Model):

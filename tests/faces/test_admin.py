@@ -31,13 +31,16 @@ from tests.support.world import World
 from workareas.actions.keys import GrantSpec, add_grant, enrol_human, revoke_key
 from workareas.actions.nodes import set_policy
 from workareas.authentication import digest_of
-from workareas.models import Effect, Grant, Key, Principal
+from workareas.models import Grant, Key, Principal
 from workareas.verbs import Capability
+from workareas.words import Effect
 
 WORDS = "Tin is delivered on Fridays at the north gate"
 REASON = "A reason in confidence"
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
 LISTS = [f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist" for model in MODELS]
+
+JOURNAL = "/admin/journal/journalentry/"
 
 
 @pytest.fixture
@@ -133,25 +136,29 @@ def test_admin__every_registered_model__is_read_only() -> None:
         assert not page.get_actions(request)
 
 
-@pytest.mark.parametrize("route", LISTS)
-def test_admin__another_tenants_rows__are_never_there(world: World, ada: Human, route: str) -> None:
+def test_admin__another_tenants_rows__are_never_there(world: World, ada: Human) -> None:
     other = World.build("other")
     _something_of_everything(other)
     _something_of_everything(world)
     other.submit(text=WORDS)
-    page = ada.get(reverse(route))
-    assert page.status_code == 200
-    rows = page.context["cl"].queryset
     tenant = ada.actor.tenant_id
-    assert rows.exists()
-    for row in rows:
-        assert tenant_of(row) in (tenant, None)
-    foreign = [row for row in rows.model._default_manager.all() if tenant_of(row) not in (tenant, None)]
-    change = route.replace("_changelist", "_change")
-    for row in foreign[:2]:
-        answer = ada.client.get(reverse(change, args=[row.pk]))
-        assert answer.status_code == 302 and answer.headers["Location"] == "/admin/"
-        assert ada.client.get(reverse(route.replace("_changelist", "_history"), args=[row.pk])).status_code == 302
+    foreign_rows = 0
+    for route in LISTS:
+        page = ada.get(reverse(route))
+        assert page.status_code == 200
+        rows = page.context["cl"].queryset
+        assert rows.exists(), route
+        for row in rows:
+            assert tenant_of(row) in (tenant, None), route
+        foreign = [row for row in rows.model._default_manager.all() if tenant_of(row) not in (tenant, None)]
+        for row in foreign[:2]:
+            foreign_rows += 1
+            for page_of in ("_change", "_history"):
+                answer = ada.client.get(reverse(route.replace("_changelist", page_of), args=[row.pk]))
+                assert answer.status_code == 302
+                assert answer.headers["Location"] in ("/admin/", f"{JOURNAL}?q={row.pk}")
+            assert not ada.get(JOURNAL, q=row.pk).context["cl"].queryset.exists()
+    assert foreign_rows > 20
 
 
 def tenant_of(row: Any) -> str | None:
@@ -263,22 +270,22 @@ def test_admin__what_django_would_write__has_no_page(ada: Human) -> None:
         assert answer.status_code in (200, 302, 403)
 
 
-@pytest.mark.parametrize("route", LISTS)
-def test_admin__ten_times_the_rows__asks_the_database_as_often(world: World, ada: Human, route: str) -> None:
-    path = reverse(route)
-
-    def asked() -> int:
-        with CaptureQueriesContext(connection) as queries:
-            assert ada.get(path).status_code == 200
-        return len(queries)
+def test_admin__ten_times_the_rows__asks_the_database_as_often(world: World, ada: Human) -> None:
+    def asked() -> dict[str, int]:
+        counts = {}
+        for route in LISTS:
+            with CaptureQueriesContext(connection) as queries:
+                assert ada.get(reverse(route)).status_code == 200
+            counts[route] = len(queries)
+        return counts
 
     _something_of_everything(world)
     asked()
     few = asked()
-    for _ in range(6):
+    for _ in range(5):
         _something_of_everything(world)
     assert asked() == few
-    assert few <= 14
+    assert max(few.values()) <= 14
 
 
 def test_admin__the_start_page__asks_a_constant_number(world: World, ada: Human) -> None:
@@ -290,7 +297,7 @@ def test_admin__the_start_page__asks_a_constant_number(world: World, ada: Human)
     _something_of_everything(world)
     asked()
     few = asked()
-    for _ in range(4):
+    for _ in range(3):
         _something_of_everything(world)
     assert asked() == few
     assert few <= 20

@@ -20,8 +20,9 @@ from workareas.actions.keys import GrantSpec, NewPrincipal, add_grant, issue_key
 from workareas.actions.nodes import advance_status, create_workarea
 from workareas.actions.tenants import provision_tenant
 from workareas.authentication import actor_of_key
-from workareas.models import Effect, Workarea
+from workareas.models import Workarea
 from workareas.verbs import Capability
+from workareas.words import Effect
 
 _numbers = itertools.count(1)
 
@@ -44,9 +45,7 @@ class World:
     secret: dict[Actor, str] = field(default_factory=dict)
 
     @classmethod
-    def build(
-        cls, slug: str, *, paths: tuple[str, ...] = ("a", "a.team", "ab", "b"), committed: bool = True
-    ) -> World:
+    def build(cls, slug: str, *, paths: tuple[str, ...] = ("a", "a.team", "ab", "b"), committed: bool = True) -> World:
         made = provision_tenant(slug=slug, name=slug.title())
         world = cls(made.admin, made.operator, {"universe": made.root})
         world.secret = {made.admin: made.admin_secret, made.operator: made.operator_secret}
@@ -54,15 +53,11 @@ class World:
             parent, _, leaf = f"universe.{path}".rpartition(".")
             world.nodes[path] = create_workarea(
                 made.admin,
-                parent=world.nodes[parent.removeprefix("universe.")].pk
-                if parent != "universe"
-                else made.root.pk,
+                parent=world.nodes[parent.removeprefix("universe.")].pk if parent != "universe" else made.root.pk,
                 leaf=leaf,
             )
             if committed:
-                world.nodes[path] = advance_status(
-                    made.admin, workarea=world.nodes[path].pk, status="committed"
-                )
+                world.nodes[path] = advance_status(made.admin, workarea=world.nodes[path].pk, status="committed")
         world.reader = world.key("reader")
         world.writer = world.key("writer")
         world.writer2 = world.key("writer")
@@ -132,9 +127,7 @@ class World:
         self, serve: Serve, *, by: Actor | None = None, word: VerdictWord = VerdictWord.RATIFY, **fields: Any
     ) -> dict[str, Any]:
         fields.setdefault("content_digest", serve.content_digest)
-        return give_verdict(
-            by or self.reviewer, command=VerdictCommand(serve_id=serve.pk, verdict=word, **fields)
-        )
+        return give_verdict(by or self.reviewer, command=VerdictCommand(serve_id=serve.pk, verdict=word, **fields))
 
     def ratify(self, artifact: str, *, by: Actor | None = None) -> dict[str, Any]:
         return self.judge(self.serve(artifact, by=by), by=by)

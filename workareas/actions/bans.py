@@ -9,8 +9,9 @@ from oml.journal.append import append, journalled
 from workareas import access, reasons
 from workareas.errors import AccessNotFound
 from workareas.events import BanAdded, BanRemoved
-from workareas.models import Ban, BanKind
+from workareas.models import Ban
 from workareas.verbs import Verb
+from workareas.words import BanKind
 
 
 @journalled

@@ -29,8 +29,9 @@ from workareas.events import (
     KeyRotated,
     QuotaSet,
 )
-from workareas.models import Effect, Grant, Key, Principal, PrincipalKind, Tenant, Workarea
+from workareas.models import Grant, Key, Principal, Tenant, Workarea
 from workareas.verbs import CEILING, Capability, Verb
+from workareas.words import Effect, PrincipalKind
 
 MAX_OVERLAP_S = 30 * 86_400
 _LARGEST_LIMIT = 2**31 - 1

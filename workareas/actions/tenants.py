@@ -12,8 +12,9 @@ from oml.core.ids import new_id
 from oml.journal.append import append, journalled
 from workareas.authentication import digest_of, new_secret
 from workareas.events import GrantAdded, KeyIssued, TenantCreated, WorkareaCreated
-from workareas.models import Effect, Grant, Key, Principal, PrincipalKind, Tenant, Workarea
+from workareas.models import Grant, Key, Principal, Tenant, Workarea
 from workareas.verbs import Capability
+from workareas.words import Effect, PrincipalKind
 
 ROOT = "universe"
 

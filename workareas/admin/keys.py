@@ -16,9 +16,10 @@ from oml.core.errors import Validation
 from workareas.actions.keys import GrantSpec, NewPrincipal, issue_key, revoke_key
 from workareas.admin.gate import actor_of
 from workareas.admin.words import key_state
-from workareas.models import Grant, Key, PrincipalKind
+from workareas.models import Grant, Key
 from workareas.selectors.suggestions import administered_paths, principals_with_keys
 from workareas.verbs import Capability
+from workareas.words import PrincipalKind
 
 _ROLE_WORDS = {
     Role.READER: "reader: recalls and reads",

@@ -18,13 +18,14 @@ from workareas.actions.keys import GrantSpec, NewPrincipal
 from workareas.actions.nodes import Crew
 from workareas.actions.reassign import Move, reassign
 from workareas.api import shapes
-from workareas.models import Effect, PrincipalKind, Simulation, Workarea
 from workareas.selectors.bans import bans as all_bans
 from workareas.selectors.explain import explain_access
 from workareas.selectors.keys import keys as all_keys
-from workareas.selectors.nodes import crew_of
+from workareas.selectors.nodes import node_outline
 from workareas.selectors.policies import effective_policy
+from workareas.selectors.simulations import simulation_body
 from workareas.verbs import Capability, Verb
+from workareas.words import Effect, PrincipalKind
 
 
 def _object(**members: str) -> dict[str, Any]:
@@ -44,23 +45,13 @@ def _object(**members: str) -> dict[str, Any]:
     }
 
 
-def _node(node: Workarea) -> dict[str, Any]:
-    return {
-        "id": node.pk,
-        "path": node.path,
-        "status": str(node.status),
-        "crew": crew_of(node),
-        "parent": node.parent_id,
-    }
-
-
 def _create_workarea(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
     crew = Crew(**values["crew"]) if "crew" in values else None
-    return _node(nodes.create_workarea(actor, parent=values["parent"], leaf=values["leaf"], crew=crew))
+    return node_outline(nodes.create_workarea(actor, parent=values["parent"], leaf=values["leaf"], crew=crew))
 
 
 def _advance_status(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
-    return _node(
+    return node_outline(
         nodes.advance_status(actor, workarea=values["workarea"], status=values["status"], reason=values.get("reason"))
     )
 
@@ -93,7 +84,7 @@ def _move(move: Move, *, dry_run: bool) -> dict[str, Any]:
 
 def _update_crew(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
     workarea = values.pop("workarea")
-    return _node(nodes.update_crew(actor, workarea=workarea, crew=Crew(**values)))
+    return node_outline(nodes.update_crew(actor, workarea=workarea, crew=Crew(**values)))
 
 
 def _set_policy(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
@@ -203,24 +194,15 @@ def _remove_ban(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _create_simulation(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
-    return _simulation(simulations.create_simulation(actor, **values))
+    return simulation_body(simulations.create_simulation(actor, **values))
 
 
 def _change_audience(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
-    return _simulation(simulations.change_audience(actor, **values))
+    return simulation_body(simulations.change_audience(actor, **values))
 
 
 def _close_simulation(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
-    return _simulation(simulations.close_simulation(actor, **values))
-
-
-def _simulation(row: Simulation) -> dict[str, Any]:
-    return {
-        "simulation_id": row.pk,
-        "name": row.name,
-        "audience": sorted(row.audience.values_list("pk", flat=True)),
-        "closed_at": rfc3339_seconds(row.closed_at) if row.closed_at else None,
-    }
+    return simulation_body(simulations.close_simulation(actor, **values))
 
 
 def _deployment_keys(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from oml.core.actor import Role
 from oml.http.fields import Flag, Listing, Moment, OneOf, Reference, StrictSerializer, Text, Whole
 from workareas.ladder import Status
-from workareas.models import BanKind, Effect, PrincipalKind
 from workareas.verbs import Capability
+from workareas.words import BanKind, Effect, PrincipalKind
 
 _REASON = 2000
 

@@ -10,8 +10,9 @@ from oml.core.actor import Actor
 from oml.core.clock import rfc3339_seconds
 from workareas import access
 from workareas.errors import Banned
-from workareas.models import Ban, BanKind
+from workareas.models import Ban
 from workareas.verbs import Verb
+from workareas.words import BanKind
 
 
 def refuse_banned(

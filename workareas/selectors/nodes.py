@@ -52,3 +52,14 @@ def crew_of(node: Workarea) -> dict[str, Any] | None:
         "charter_uri": node.crew_charter_uri,
         "external_manager": node.crew_external_manager,
     }
+
+
+def node_outline(node: Workarea) -> dict[str, Any]:
+    """A workarea as its administrator's answers show it."""
+    return {
+        "id": node.pk,
+        "path": node.path,
+        "status": str(node.status),
+        "crew": crew_of(node),
+        "parent": node.parent_id,
+    }

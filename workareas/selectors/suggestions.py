@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from oml.core.actor import Actor
 from workareas import access
-from workareas.models import Principal, PrincipalKind, Workarea
+from workareas.models import Principal, Workarea
 from workareas.verbs import Capability
+from workareas.words import PrincipalKind
 
 # A list that a person can still look through; beyond it they type.
 _MOST = 200

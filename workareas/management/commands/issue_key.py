@@ -12,9 +12,9 @@ from oml.core.clock import parse_rfc3339
 from oml.core.errors import OmlError
 from workareas.actions.keys import GrantSpec, NewPrincipal, issue_key
 from workareas.authentication import actor_of_key
-from workareas.models import PrincipalKind
 from workareas.selectors.tenants import first_administrator, only_tenant
 from workareas.verbs import Capability
+from workareas.words import PrincipalKind
 
 _ROLES = [str(role) for role in Role if role is not Role.OPERATOR]
 
