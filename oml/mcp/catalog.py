@@ -124,7 +124,11 @@ RECALL = Tool(
                     "promoted_to": moment("Only what was ratified at or before this time."),
                 },
             },
-            "max_chars": whole("Budget of characters for all texts together; what was cut is marked.", least=1),
+            "max_chars": whole(
+                "Budget for all texts together, in bytes of UTF-8, steering first. A cut text is marked "
+                "text_truncated; truncated_hits counts the hits that did not fit.",
+                least=1,
+            ),
             "explain": yes_or_no("Show with each hit how its score came about."),
         },
         required=("query", "scope"),

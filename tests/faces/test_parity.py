@@ -176,7 +176,7 @@ def test_oml_learn__with_lineage__is_the_v1_answer_and_the_same_journal(both: Bo
 def test_oml_recall__with_steering_and_hits__is_the_v1_answer(both: Both):
     both.world.promoted(kind="steering", text="Prefer quotes with an explicit validity date.")
     both.world.promoted(text="Accra Metals quoted 412 USD/t.")
-    arguments = {"query": "Accra Metals quote", "scope": "universe.a", "k": 5, "explain": True, "max_chars": 20}
+    arguments = {"query": "Accra Metals quote", "scope": "universe.a", "k": 5, "explain": True, "max_chars": 60}
     body = both.ask("oml_recall", {**arguments, "filters": {"kind": "memory"}}, by=both.world.reader)
     assert body["steering"]
     assert body["hits"]
