@@ -2,7 +2,7 @@
 
 It locks the tenant's head row inside the business transaction, as the last statement before COMMIT: whoever holds
 the lock commits next, so commit order equals ``seq`` order and a polling tail can never skip a late commit.
-Taking the lock last keeps it for one round trip instead of the whole transaction (ADR-0006).
+Taking the lock last keeps it for one round trip instead of the whole transaction (ADR-0013).
 
 Under the lock the permission epoch is compared with the one the caller's decision was made at. Has it moved, the
 whole transaction is rolled back and tried once more: no write is ever decided on revoked access.
