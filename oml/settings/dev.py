@@ -11,6 +11,7 @@ DEBUG = ENVIRONMENT.debug
 
 # Static files straight from the apps' folders: nothing to collect before the first page.
 WHITENOISE_USE_FINDERS = True
+STATIC_ROOT = None
 STORAGES: dict[str, dict[str, object]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -108,9 +109,28 @@ class Run:
             assert time.monotonic() < deadline, self.said()
             time.sleep(0.1)
 
+    def until_all_up(self, seconds: float = 90.0) -> None:
+        """Healed: the supervisor says that all its processes run, Postgres lives, and ``/readyz`` is green."""
+        deadline = time.monotonic() + seconds
+        names = ("gunicorn", "celery", "keep-database")
+        while True:
+            commands = list(self._commands().values())
+            missing = [name for name in names if not any(name in command for command in commands)]
+            if not missing and Cluster(self.places).postmaster() is not None and self.is_ready():
+                return
+            assert time.monotonic() < deadline, f"{missing}; {self.said()}"
+            time.sleep(0.1)
+
+    def _commands(self) -> dict[psutil.Process, str]:
+        found = {}
+        for process in ownership.children(self.places):
+            with contextlib.suppress(psutil.Error):  # gone since the list was made
+                found[process] = " ".join(process.cmdline())
+        return found
+
     def named(self, word: str) -> psutil.Process:
         """The oldest process of this run with ``word`` in its command line."""
-        found = [p for p in ownership.children(self.places) if word in " ".join(p.cmdline())]
+        found = [process for process, command in self._commands().items() if word in command]
         assert found, f"no {word} among the processes of this run"
         return min(found, key=psutil.Process.create_time)
 
@@ -121,7 +141,7 @@ class Run:
 
     def leftovers(self) -> list[str]:
         """Everything of this run that still lives; empty after an honest end."""
-        left = [" ".join(p.cmdline()) for p in ownership.children(self.places)]
+        left = list(self._commands().values())
         if Cluster(self.places).postmaster() is not None:
             left.append("postgres")
         if self.process is not None and self.process.poll() is None:

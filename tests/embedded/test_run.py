@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,14 +24,37 @@ pytestmark = [pytest.mark.chaos, pytest.mark.slow]
 NAMES = {"reader", "writer", "writer2", "proposer", "reviewer", "reviewer2", "admin", "operator"}
 
 
+@pytest.fixture(scope="module")
+def prepared() -> Iterator[Path]:
+    """One home for the whole file: the first start makes it, the others show that a start resumes."""
+    with tempfile.TemporaryDirectory(prefix="oml-run-test-") as folder:
+        if os.geteuid() == 0:
+            Path(folder).chmod(0o711)
+        yield Path(folder) / "home"
+
+
 @pytest.fixture
-def run(home: Path) -> Iterator[Run]:
+def run(prepared: Path) -> Iterator[Run]:
+    made = Run(prepared, free_port())
+    yield made
+    made.clean_up()
+
+
+@pytest.fixture
+def untouched(home: Path) -> Iterator[Run]:
+    """A home where nothing ever ran."""
     made = Run(home, free_port())
     yield made
     made.clean_up()
 
 
-def test_run__empty_home__welcome_with_working_keys_and_a_private_file(run: Run) -> None:
+def ended(run: Run, *, code: int) -> None:
+    assert run.process is not None
+    assert run.process.wait(120) == code, run.said()
+    assert run.leftovers() == []
+
+
+def test_run__up__welcome_with_working_keys_in_a_private_file(run: Run) -> None:
     run.start().until_welcome()
     demo = run.demo()
     assert stat.S_IMODE(run.places.demo.stat().st_mode) == 0o600
@@ -44,43 +68,29 @@ def test_run__empty_home__welcome_with_working_keys_and_a_private_file(run: Run)
     assert demo["keys"]["writer"] in said
     assert demo["humans"]["reviewer"]["password"] in said
     assert '"mcpServers"' in said
+    secrets = [*demo["keys"].values(), *(human["password"] for human in demo["humans"].values())]
     for log in run.places.log.iterdir():
         text = log.read_text(errors="replace")
-        assert not any(secret in text for secret in demo["keys"].values()), log
+        assert not any(secret in text for secret in secrets), log
+    second = run.command("run")
+    assert second.returncode == 1
+    assert f"OML already runs from {run.places.home}" in second.stderr
+    assert run.is_ready()
+    run.interrupt()
+    ended(run, code=0)
 
 
-def test_run__ctrl_c_and_again__no_process_left_and_the_same_tenant(run: Run) -> None:
+def test_run__web_worker_and_postgres_killed_in_turn__heals_by_itself_and_ctrl_c_ends_all(run: Run) -> None:
     run.start().until_welcome()
-    first = run.demo()
-    assert run.interrupt() == 0
-    assert run.leftovers() == []
-    run.start().until_welcome()
-    assert run.demo() == first
-    assert run.interrupt() == 0
-    assert run.leftovers() == []
+    for victim in (run.named("gunicorn"), run.named("celery"), run.postmaster()):
+        victim.kill()
+        victim.wait(10)
+        run.until_all_up()
+    run.interrupt()
+    ended(run, code=0)
 
 
-@pytest.mark.parametrize("victim", ["gunicorn", "celery", "supervisor.supervisord", "postgres"])
-def test_run__one_process_killed__heals_or_ends_and_the_next_run_works(run: Run, victim: str) -> None:
-    run.start().until_welcome()
-    (run.postmaster() if victim == "postgres" else run.named(victim)).kill()
-    if victim == "supervisor.supervisord":
-        # Nobody watches any more: the whole ends, and says so by its exit code.
-        assert run.process is not None
-        assert run.process.wait(90) == 1
-        assert "supervisor cannot be kept alive" in run.said()
-        assert run.leftovers() == []
-    else:
-        time.sleep(1)
-        run.until_ready()
-        assert run.interrupt() == 0
-        assert run.leftovers() == []
-    run.start().until_welcome()
-    assert run.interrupt() == 0
-    assert run.leftovers() == []
-
-
-def test_run__owner_killed__the_next_run_takes_over(run: Run) -> None:
+def test_run__owner_killed__the_next_run_takes_over_with_the_same_tenant(run: Run) -> None:
     run.start().until_welcome()
     first = run.demo()
     assert run.process is not None
@@ -88,23 +98,24 @@ def test_run__owner_killed__the_next_run_takes_over(run: Run) -> None:
     run.process.wait()
     run.start().until_welcome()
     assert run.demo() == first
-    assert run.interrupt() == 0
-    assert run.leftovers() == []
+    # A closed terminal ends it like Ctrl-C.
+    run.process.send_signal(signal.SIGHUP)
+    ended(run, code=0)
 
 
-def test_stop__owner_and_everything_killed_but_postgres__postgres_ends_too(run: Run) -> None:
+def test_run__supervisor_killed__ends_with_an_honest_exit_code(run: Run) -> None:
+    run.start().until_welcome()
+    run.named("supervisor.supervisord").kill()
+    ended(run, code=1)
+    assert "supervisor cannot be kept alive" in run.said()
+
+
+def test_stop__owner_killed_before__ends_the_rest_and_nothing_of_others(run: Run, tmp_path: Path) -> None:
     run.start().until_welcome()
     assert run.process is not None
     run.process.kill()
     run.process.wait()
-    done = run.command("stop")
-    assert (done.returncode, done.stdout) == (0, "oml: stopped\n")
-    assert run.leftovers() == []
-
-
-def test_stop__others_run_the_same_programs__they_live_on(run: Run, tmp_path: Path) -> None:
-    run.start().until_welcome()
-    # Same name, same session, another home's mark: whoever goes by names, groups or a loose mark kills it.
+    # Same name, another home's mark: whoever goes by names or by a loose mark kills it.
     script = tmp_path / "gunicorn"
     script.write_text("#!/bin/sh\nexec sleep 300\n")
     script.chmod(0o755)
@@ -112,8 +123,6 @@ def test_stop__others_run_the_same_programs__they_live_on(run: Run, tmp_path: Pa
     try:
         done = run.command("stop")
         assert (done.returncode, done.stdout) == (0, "oml: stopped\n")
-        assert run.process is not None
-        assert run.process.wait(10) == 0
         assert run.leftovers() == []
         assert bystander.poll() is None
     finally:
@@ -121,28 +130,27 @@ def test_stop__others_run_the_same_programs__they_live_on(run: Run, tmp_path: Pa
         bystander.wait()
 
 
-def test_stop__nothing_runs__says_so(run: Run) -> None:
-    done = run.command("stop")
-    assert (done.returncode, done.stdout) == (0, "oml: nothing of this home runs\n")
-    assert not run.places.home.exists()
-
-
-def test_run__twice_at_once__the_second_is_refused_and_the_first_is_unharmed(run: Run) -> None:
+def test_stop__from_another_terminal__the_run_ends_with_code_zero(run: Run) -> None:
     run.start().until_welcome()
-    second = run.command("run")
-    assert second.returncode == 1
-    assert f"OML already runs from {run.places.home}" in second.stderr
-    assert run.is_ready()
+    done = run.command("stop")
+    assert (done.returncode, done.stdout) == (0, "oml: stopped\n")
+    ended(run, code=0)
 
 
-def test_run__port_is_taken__refused_before_anything_is_started(run: Run) -> None:
+def test_stop__nothing_runs__says_so_and_makes_no_home(untouched: Run) -> None:
+    done = untouched.command("stop")
+    assert (done.returncode, done.stdout) == (0, "oml: nothing of this home runs\n")
+    assert not untouched.places.home.exists()
+
+
+def test_run__port_is_taken__refused_before_anything_is_started(untouched: Run) -> None:
     with socket.socket() as other:
-        other.bind(("127.0.0.1", run.port))
+        other.bind(("127.0.0.1", untouched.port))
         other.listen()
-        done = run.command("run")
+        done = untouched.command("run")
     assert done.returncode == 1
-    assert f"port {run.port}" in done.stderr
-    assert run.leftovers() == []
+    assert f"port {untouched.port}" in done.stderr
+    assert untouched.leftovers() == []
 
 
 def test_run__web_cannot_live__everything_ends_with_its_log_and_exit_code_one(run: Run) -> None:
@@ -154,15 +162,5 @@ def test_run__web_cannot_live__everything_ends_with_its_log_and_exit_code_one(ru
         with contextlib.suppress(AssertionError, psutil.Error):
             run.named("gunicorn").kill()
         time.sleep(0.5)
-    assert run.process is not None
-    assert run.process.wait(120) == 1
+    ended(run, code=1)
     assert "web cannot be kept alive" in run.said()
-    assert run.leftovers() == []
-
-
-def test_run__terminal_closed__ends_like_ctrl_c(run: Run) -> None:
-    run.start().until_welcome()
-    assert run.process is not None
-    run.process.send_signal(signal.SIGHUP)
-    assert run.process.wait(90) == 0
-    assert run.leftovers() == []
