@@ -57,11 +57,11 @@ class Artifact(models.Model):
     claim_key = models.CharField(max_length=128)
     version = models.PositiveIntegerField(default=1)
     previous = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="next_versions")
-    kind = models.CharField(max_length=16, choices=[(k, k) for k in Kind])
-    verb = models.CharField(max_length=10, choices=[(v, v) for v in SubmitVerb])
+    kind = models.CharField(max_length=16, choices=[(k.value, k.value) for k in Kind])
+    verb = models.CharField(max_length=10, choices=[(v.value, v.value) for v in SubmitVerb])
 
-    state = models.CharField(max_length=10, choices=[(s, s) for s in State], default=State.HELD)
-    cause = models.CharField(max_length=12, choices=[(c, c) for c in Cause], null=True, default=None)
+    state = models.CharField(max_length=10, choices=[(s.value, s.value) for s in State], default=State.HELD)
+    cause = models.CharField(max_length=12, choices=[(c.value, c.value) for c in Cause], null=True, default=None)
     self_signed = models.BooleanField(default=False)
 
     text = models.TextField(null=True, help_text="exactly as sent; null once erased")
@@ -73,7 +73,7 @@ class Artifact(models.Model):
     author_key = models.ForeignKey(Key, on_delete=models.PROTECT, related_name="+")
     author_principal = models.ForeignKey(Principal, on_delete=models.PROTECT, related_name="+")
     policy_version = models.PositiveIntegerField(default=0)
-    scan_state = models.CharField(max_length=8, choices=[(s, s) for s in ScanState], default=ScanState.PENDING)
+    scan_state = models.CharField(max_length=8, choices=[(s.value, s.value) for s in ScanState], default=ScanState.PENDING)
 
     occurred_at = models.DateTimeField(null=True)
     thread = models.CharField(max_length=256, null=True)

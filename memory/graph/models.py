@@ -16,9 +16,9 @@ class Edge(models.Model):
 
     id = models.CharField(primary_key=True, max_length=40)
     tenant_id = models.CharField(max_length=40)
-    kind = models.CharField(max_length=8, choices=[(k, k) for k in EdgeKind])
+    kind = models.CharField(max_length=8, choices=[(k.value, k.value) for k in EdgeKind])
     label = models.CharField(max_length=64)
-    state = models.CharField(max_length=8, choices=[(s, s) for s in EdgeState], default=EdgeState.PENDING)
+    state = models.CharField(max_length=8, choices=[(s.value, s.value) for s in EdgeState], default=EdgeState.PENDING)
     from_workarea = models.ForeignKey(Workarea, on_delete=models.PROTECT, related_name="edges_out")
     to_workarea = models.ForeignKey(Workarea, on_delete=models.PROTECT, related_name="edges_in")
     from_artifact = models.ForeignKey(Artifact, on_delete=models.PROTECT, null=True, related_name="edges_out")
