@@ -109,8 +109,9 @@ def _carry_out(claimed: list[OutboxTask]) -> bool:
     keys = [row.pk for row in claimed]
     try:
         with transaction.atomic():
-            # What somebody else has claimed meanwhile is theirs.
-            locked = OutboxTask.objects.select_for_update(skip_locked=True)
+            # What somebody else has claimed meanwhile is theirs. Waiting, not skipping: another worker's claim
+            # that looked at these rows a moment too late holds their locks until it has passed them by.
+            locked = OutboxTask.objects.select_for_update()
             rows = list(locked.filter(pk__in=keys, attempts=claimed[0].attempts + 1).order_by("id"))
             if rows:
                 # Deleted before the work, so that a handler's journal entry stays the last statement.
