@@ -7,3 +7,4 @@ class ReviewConfig(AppConfig):
 
     def ready(self) -> None:
         from review import errors, events, words  # noqa: F401  (registration)
+        from review.evidence import events as evidence_events  # noqa: F401

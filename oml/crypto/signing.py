@@ -37,6 +37,7 @@ class PayloadType(StrEnum):
 
     SUBMISSION = "application/vnd.oml.submission.v1+json"
     VERDICT = "application/vnd.oml.verdict.v1+json"
+    EVIDENCE = "application/vnd.oml.evidence.v1+json"
 
 
 @dataclass(frozen=True, slots=True)

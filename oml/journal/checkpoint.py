@@ -40,9 +40,12 @@ def latest(tenant_id: str) -> Checkpoint | None:
     return Checkpoint.objects.filter(tenant_id=tenant_id).order_by("-size").first()
 
 
-def between(tenant_id: str, first: int, last: int) -> list[Checkpoint]:
-    """Checkpoints over trees of ``first`` to ``last`` entries, smallest first."""
-    return list(Checkpoint.objects.filter(tenant_id=tenant_id, size__gte=first, size__lte=last).order_by("size"))
+def between(tenant_id: str, first: int, last: int, *, most: int = 1000) -> list[Checkpoint]:
+    """Checkpoints over trees of ``first`` to ``last`` entries, smallest first; of too many, evenly some."""
+    rows = Checkpoint.objects.filter(tenant_id=tenant_id, size__gte=first, size__lte=last).order_by("size")
+    sizes = list(rows.values_list("size", flat=True))
+    chosen = sizes[:: -(-len(sizes) // most)] if sizes else []
+    return list(rows.filter(size__in=chosen))
 
 
 def make_checkpoint(tenant_id: str, *, at_least: int = 0) -> Checkpoint | None:

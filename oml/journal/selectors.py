@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from oml.journal.hashing import GENESIS
 from oml.journal.models import JournalEntry, JournalHead
 
 
@@ -70,6 +71,33 @@ def entries(tenant_id: str, *, after_seq: int = 0, chunk: int = 2000) -> Iterato
     """Stream a tenant's entries in order, for verification and replay."""
     rows = JournalEntry.objects.filter(tenant_id=tenant_id, seq__gt=after_seq).order_by("seq")
     return rows.iterator(chunk_size=chunk)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One journal entry as it was hashed, with where it belongs."""
+
+    seq: int
+    event_type: str
+    workarea_id: str | None
+    canonical: str
+    leaf_hash: bytes
+    chain_hash: bytes
+
+
+def lines(tenant_id: str, from_seq: int, to_seq: int, *, chunk: int = 2000) -> Iterator[Line]:
+    """Stream a slice of a tenant's journal in order, both ends included."""
+    rows = JournalEntry.objects.filter(tenant_id=tenant_id, seq__gte=from_seq, seq__lte=to_seq).order_by("seq")
+    columns = rows.values_list("seq", "event_type", "workarea_id", "canonical", "leaf_hash", "chain_hash")
+    for seq, event_type, workarea_id, canonical, leaf, chain in columns.iterator(chunk_size=chunk):
+        yield Line(seq, event_type, workarea_id, canonical, bytes(leaf), bytes(chain))
+
+
+def chain_hash_at(tenant_id: str, seq: int) -> bytes:
+    """The chain value after one entry; the one before the first entry for 0."""
+    if seq == 0:
+        return GENESIS
+    return bytes(JournalEntry.objects.values_list("chain_hash", flat=True).get(tenant_id=tenant_id, seq=seq))
 
 
 def _entry(row: JournalEntry) -> Entry:

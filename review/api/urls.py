@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
 from oml.http.operations import Operation
 from oml.http.routes import route
 from review.api import operations as do
+from review.api.evidence import Evidence
 from workareas.api.authentication import BearerAuthentication
 
 
@@ -18,4 +19,5 @@ urlpatterns = [
     _route("review/queue", get=do.queue),
     _route("review/serves", post=do.serve),
     _route("review/verdicts", post=do.verdict),
+    path("evidence", Evidence.as_view()),
 ]
