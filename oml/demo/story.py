@@ -52,7 +52,7 @@ class Story:
         stamp = secrets.token_hex(3).upper()
         self.claim_key = f"supplier-quote-am-{stamp.lower()}"
         self.text = (
-            "Supplier Accra Metals quoted 412 USD/t for Q1-2027 delivery, valid until 2026-11-15. Quote ref AM-{stamp}."
+            f"Supplier Accra Metals quoted 412 USD/t for Q1-2027 delivery, valid until 2026-11-15. Quote ref AM-{stamp}."
         )
         self.submission = {
             "workarea": WORKAREA,
