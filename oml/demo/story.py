@@ -51,7 +51,7 @@ class Story:
         self.say = say
         stamp = secrets.token_hex(3).upper()
         self.claim_key = f"supplier-quote-am-{stamp.lower()}"
-        self.text = f"Supplier Accra Metals quoted 412 USD/t for Q1-2027 delivery, valid until 2026-11-15. Quote ref AM-{stamp}."
+        self.text = f"Accra Metals quoted 412 USD/t for Q1-2027 delivery, valid until 2026-11-15. Quote ref AM-{stamp}."
         self.submission = {
             "workarea": WORKAREA,
             "claim_key": self.claim_key,
