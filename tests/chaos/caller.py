@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 LOST = (OSError, http.client.HTTPException)
-PATIENCE_SECONDS = 45.0
+PATIENCE_SECONDS = 90.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,22 @@ def artifacts(database: str, tenant: dict[str, Any]) -> dict[str, str]:
     return {row["claim_key"]: row["id"] for row in found}
 
 
+def promotions(database: str, tenant: dict[str, Any]) -> list[str]:
+    """Ids of promoted artifacts in the order of the journal, after a look that rows and journal agree."""
+    journalled = rows(
+        database,
+        "SELECT subject_id FROM journal_journalentry WHERE tenant_id = %s AND event_type = 'lifecycle.promote' "
+        "ORDER BY seq",
+        tenant["id"],
+    )
+    promoted = rows(
+        database, "SELECT id FROM memory_artifact WHERE tenant_id = %s AND state = 'promoted'", tenant["id"]
+    )
+    order = [row["subject_id"] for row in journalled]
+    assert sorted(order) == sorted(row["id"] for row in promoted)
+    return order
+
+
 def assert_journal_whole(installation: Installation, tenant: dict[str, Any], history: History) -> None:
     """The chain recomputed here from its bytes, without a gap; each acknowledged claim in it exactly once.
 
@@ -103,9 +119,15 @@ def assert_journal_whole(installation: Installation, tenant: dict[str, Any], his
 
 
 def assert_scanned_once(database: str) -> None:
-    """Every held or promoted artifact is scanned, by each scanner once, and journalled as scanned once."""
+    """Every artifact is scanned, by each scanner once, journalled as scanned once, and indexed with its vector."""
     assert waiting(database) == 0
     assert pending(database) == 0
+    without_vector = number(
+        database,
+        "SELECT count(*) FROM memory_artifact a LEFT JOIN memory_servingrow s ON s.artifact_id = a.id "
+        "WHERE s.embedding IS NULL",
+    )
+    assert without_vector == 0
     twice = rows(
         database,
         "SELECT artifact_id, scanner FROM memory_scanreport GROUP BY artifact_id, scanner HAVING count(*) > 1",

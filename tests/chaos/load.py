@@ -108,6 +108,8 @@ class Promoter:
     def _ratify(self, caller: Caller, artifact: str) -> bool:
         try:
             serve = caller.call("POST", "review/serves", {"artifact_id": artifact})
+            if serve.code == "review.stale":
+                return True  # promoted by a verdict whose answer was lost
             if serve.status != 201:
                 assert serve.code in ("review.scan_pending", "internal.unavailable"), serve
                 return False
@@ -119,9 +121,11 @@ class Promoter:
             verdict = caller.call("POST", "review/verdicts", body)
         except LOST:
             return False
-        if verdict.status == 200:
-            assert verdict.body["state"] == "promoted", verdict
-            self.promoted.append(artifact)
+        if verdict.status != 200:
+            assert verdict.code == "internal.unavailable", verdict
+            return False
+        assert verdict.body["state"] == "promoted", verdict
+        self.promoted.append(artifact)
         return True
 
 
@@ -133,16 +137,19 @@ class Tail:
     tenant: dict[str, Any]
     seen: list[tuple[int, str, str]] = field(default_factory=list)
     after: int = 0
+    _caller: Caller | None = None
 
     def __call__(self, over: threading.Event) -> None:
-        caller = self.load.caller(self.tenant, "reader")
-        last_round = False
-        while not last_round:
-            last_round = over.is_set()  # one more look after the writers have ended
-            while self._page(caller):
-                pass
+        while not over.is_set():
+            self.catch_up()
             time.sleep(0.05)
-        caller.close()
+
+    def catch_up(self) -> None:
+        """Read on until there is nothing new; once more when all writers have ended, for what came last."""
+        if self._caller is None:
+            self._caller = self.load.caller(self.tenant, "reader")
+        while self._page(self._caller):
+            pass
 
     def promoted(self) -> list[str]:
         return [artifact for _, event, artifact in self.seen if event == "lifecycle.promote"]

@@ -31,6 +31,7 @@ def test_submit__eight_threads_in_two_tenants_with_retries_and_dropped_connectio
     assert len(load.history.acknowledged) == 8 * EACH
     assert load.history.server_errors() == []
     for tenant, tail, promoter in zip(tenants, tails, promoters, strict=True):
+        tail.catch_up()
         evidence.assert_nothing_lost_or_doubled(installation.database, tenant, load.history)
         evidence.assert_journal_whole(installation, tenant, load.history)
         assert sorted(tail.promoted()) == sorted(promoter.promoted)

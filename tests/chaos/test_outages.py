@@ -23,7 +23,9 @@ def test_broker__its_messages_are_lost__the_sweep_finds_the_work(installation: I
     load = Load(installation.port, [tenant], seed=4, label="lost")
     installation.stop("worker")
     submit_in_parallel(load, tenant, 20)
+    time.sleep(1)  # the web's last nudge has been sent by now
     evidence.rows(installation.database, "SELECT pgmq.purge_queue('oml')")
+    assert evidence.number(installation.database, "SELECT count(*) FROM pgmq.q_oml") == 0
     assert evidence.waiting(installation.database) >= 20
     installation.start("worker")
     installation.until(lambda: evidence.waiting(installation.database) == 0, 60, "the sweep found nothing")
