@@ -61,13 +61,14 @@ REMEMBER = Tool(
         "when you conclude something but cannot name the memories behind it; if you can name them, use "
         "oml_learn.\n"
         "On refusal: access.not_found: workarea or a derives_from id unknown or not readable by your key, "
-        "check it with oml_workarea_info. access.forbidden, access.verb_ceiling: your key may not write "
-        "there, do not retry. workarea.frozen, workarea.universe_write: choose another workarea. "
-        "submission.claim_key_conflict: that claim exists, choose another claim_key. request.validation, "
-        "limit.size: correct the field named in param. request.idempotency_mismatch: the idempotency_key "
-        "was used for something else, take a new one. retryable true (limit.quota, "
-        "request.idempotency_in_flight, internal.unavailable): wait retry_after_seconds, then send the same "
-        "call with the same idempotency_key."
+        "check it with oml_workarea_info. access.forbidden, access.verb_ceiling, admission.banned: your key may not "
+        "write there, do not retry. workarea.frozen, workarea.universe_write: choose another workarea. "
+        "submission.claim_key_conflict: that claim exists, choose another claim_key. simulation.required, "
+        "simulation.conflict: what derives from a simulation carries its simulation_id, and only one. "
+        "request.validation, limit.size: correct the field named in param. request.idempotency_mismatch: the "
+        "idempotency_key was used for something else, take a new one. retryable true (limit.quota, "
+        "request.idempotency_in_flight, internal.unavailable): wait retry_after_seconds, then send the same call "
+        "with the same idempotency_key."
     ),
     input_schema=arguments(
         {

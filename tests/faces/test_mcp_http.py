@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from django.db import InterfaceError, OperationalError
 from django.test import override_settings
 
 from oml.http.parsers import MAX_BODY_BYTES
@@ -215,13 +216,14 @@ def test_endpoint__any_valid_id__comes_back_unchanged(request_id):
     assert exchange.json == {"jsonrpc": "2.0", "id": request_id, "result": {}}
 
 
-def test_endpoint__unexpected_failure_while_authenticating__is_503_without_its_text(caplog):
+@pytest.mark.parametrize("failure", [RuntimeError, OperationalError, InterfaceError])
+def test_endpoint__unexpected_failure_while_authenticating__is_503_without_its_text(caplog, failure):
     def broken(header):
-        raise RuntimeError(f"cannot look up {header}")
+        raise failure(f"cannot look up {header}")
 
     exchange = Caller.of_view(view_of(replace(lab_mount(), authenticate=broken))).send(PING)
     typed = http_refusal(exchange, 503, "internal.unavailable")
     assert typed["retryable"] is True
     assert exchange.header("Retry-After") == str(typed["retry_after_seconds"])
     assert KEY not in exchange.response.content.decode() + caplog.text
-    assert "RuntimeError" in caplog.text
+    assert failure.__name__ in caplog.text

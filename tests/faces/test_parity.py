@@ -22,6 +22,7 @@ from tests.support.api import Api
 from tests.support.mcp_lab import Caller
 from tests.support.world import World
 from workareas import quota
+from workareas.actions.bans import add_ban
 from workareas.actions.keys import set_quota
 from workareas.actions.nodes import advance_status
 
@@ -271,6 +272,7 @@ WRONG_SUBMISSIONS: list[tuple[str, Arguments, str]] = [
     ("too many sources", {"derives_from": [f"art_{n}" for n in range(65)]}, "request.validation"),
     ("a source twice", {"derives_from": ["art_1", "art_1"]}, "request.validation"),
     ("unknown source", {"derives_from": ["art_unknown"]}, "access.not_found"),
+    ("unknown simulation", {"simulation_id": "sim_unknown"}, "access.not_found"),
     ("bad idempotency_key", {"idempotency_key": "with space"}, "request.validation"),
     ("bad time", {"occurred_at": "yesterday"}, "request.validation"),
     (
@@ -317,6 +319,12 @@ def test_submissions__to_a_frozen_node__are_refused_alike(both: Both):
     advance_status(both.world.admin, workarea=both.world.nodes["b"].pk, status="validated")
     body = both.ask("oml_remember", submission(both.world, workarea="universe.b"), by=both.world.writer)
     assert body["error"]["code"] == "workarea.frozen"
+
+
+def test_submissions__by_a_banned_author__are_refused_alike(both: Both):
+    add_ban(both.world.admin, kind="key", value=both.world.writer.key_id, reason="It wrote nonsense.")
+    body = both.ask("oml_remember", submission(both.world), by=both.world.writer)
+    assert body["error"]["code"] == "admission.banned"
 
 
 def test_submissions__of_a_taken_claim_key_or_a_used_idempotency_key__are_refused_alike(both: Both):
