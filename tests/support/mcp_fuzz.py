@@ -116,9 +116,7 @@ class Fuzzer:
             sent["MCP-Protocol-Version"] = self.random.choice(VERSIONS)
         if self.random.random() < 0.6:
             method = message.get("method") if isinstance(message, dict) else None
-            sent["Mcp-Method"] = (
-                method if isinstance(method, str) and self.random.random() < 0.8 else self.word()
-            )
+            sent["Mcp-Method"] = method if isinstance(method, str) and self.random.random() < 0.8 else self.word()
         if self.random.random() < 0.6:
             params = message.get("params") if isinstance(message, dict) else None
             name = params.get("name") if isinstance(params, dict) else None
@@ -133,16 +131,10 @@ class Fuzzer:
         }
 
     def content_type(self) -> str:
-        return (
-            "application/json"
-            if self.random.random() < 0.95
-            else self.random.choice(("", "text/html", "a;b=c;"))
-        )
+        return "application/json" if self.random.random() < 0.95 else self.random.choice(("", "text/html", "a;b=c;"))
 
     def method(self) -> str:
-        return (
-            "POST" if self.random.random() < 0.97 else self.random.choice(("GET", "DELETE", "OPTIONS", "PUT"))
-        )
+        return "POST" if self.random.random() < 0.97 else self.random.choice(("GET", "DELETE", "OPTIONS", "PUT"))
 
     def word(self) -> str:
         return self.random.choice(WORDS)
