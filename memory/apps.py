@@ -1,4 +1,19 @@
+from importlib import import_module
+
 from django.apps import AppConfig
+
+#: Imported for what they register: errors, events, outbox handlers, ladder checks, what an erasure destroys.
+REGISTERING = (
+    "memory.tasks",
+    "memory.claims.errors",
+    "memory.claims.events",
+    "memory.claims.ladder_checks",
+    "memory.graph.errors",
+    "memory.graph.events",
+    "memory.graph.ladder_checks",
+    "memory.graph.words",
+    "memory.recall.events",
+)
 
 
 class MemoryConfig(AppConfig):
@@ -6,10 +21,8 @@ class MemoryConfig(AppConfig):
     verbose_name = "Memory"
 
     def ready(self) -> None:
-        # Registration: errors, events, outbox handlers and the ladder's checks exist once the app is up.
-        from memory import tasks  # noqa: F401
-        from memory.claims import errors, events, ladder_checks  # noqa: F401
-        from memory.graph import errors as edge_errors  # noqa: F401
+        for module in REGISTERING:
+            import_module(module)
         from memory.recall import index
         from workareas.actions.reassign import on_move
 

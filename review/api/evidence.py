@@ -21,7 +21,7 @@ from review.evidence.export import export_evidence
 from workareas.api.authentication import BearerAuthentication
 
 
-class EvidenceShape(StrictSerializer):
+class ExportShape(StrictSerializer):
     scope = Reference(required=False, help_text="Workarea, id or path; the whole tenant when left out.")
     from_seq = Whole(required=False, help_text="First journal entry; 1 when left out.")
     to_seq = Whole(required=False, help_text="Last journal entry; the newest when left out.")
@@ -44,14 +44,14 @@ class Evidence(OperationView):
     @extend_schema(
         operation_id="evidence_export",
         summary="A signed bundle of a slice of history, to be checked without the server",
-        request=EvidenceShape,
+        request=ExportShape,
         responses={(200, "application/zip"): OpenApiTypes.BINARY, "4XX": ERROR, "5XX": ERROR},
     )
     def post(self, request: Request) -> FileResponse:
         actor = request.auth
         if not isinstance(actor, Actor):
             raise InvalidKey(presented=False)
-        bundle = export_evidence(actor, **EvidenceShape.parse(request.data))
+        bundle = export_evidence(actor, **ExportShape.parse(request.data))
         digest = base64.b64encode(bytes.fromhex(bundle.sha256)).decode()
         return FileResponse(
             bundle.file,
