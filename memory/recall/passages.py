@@ -13,7 +13,7 @@ from datetime import datetime
 
 #: More pieces than this are joined with their neighbours.
 MAX_PASSAGES = 64
-#: A shorter piece ("Hi!") says nothing by itself.
+#: A shorter piece ("Hi!") says nothing by itself and goes with the next.
 MIN_CHARACTERS = 4
 
 _LABEL = re.compile(r"\s*(?P<label>[^\W\d_][\w.'’\-]*(?: [^\W\d_][\w.'’\-]*){0,3}): +(?=\S)")
@@ -47,10 +47,16 @@ def take_apart(text: str) -> Parts:
 
 def passages(body: str) -> list[str]:
     """The statements of a text in order, at most ``MAX_PASSAGES``; never empty for a text that is not."""
-    pieces = [piece for piece in (part.strip() for part in _BREAK.split(body)) if len(piece) >= MIN_CHARACTERS]
-    if not pieces:
-        return [body.strip()] if body.strip() else []
-    per_passage = -(-len(pieces) // MAX_PASSAGES)
+    pieces: list[str] = []
+    for piece in (part.strip() for part in _BREAK.split(body)):
+        if pieces and len(pieces[-1]) < MIN_CHARACTERS:
+            pieces[-1] = f"{pieces[-1]} {piece}".strip()
+        elif piece:
+            pieces.append(piece)
+    if len(pieces) > 1 and len(pieces[-1]) < MIN_CHARACTERS:
+        last = pieces.pop()
+        pieces[-1] = f"{pieces[-1]} {last}"
+    per_passage = -(-len(pieces) // MAX_PASSAGES) or 1
     return [" ".join(pieces[at : at + per_passage]) for at in range(0, len(pieces), per_passage)]
 
 
