@@ -137,7 +137,6 @@ class Tail:
     tenant: dict[str, Any]
     seen: list[tuple[int, str, str]] = field(default_factory=list)
     after: int = 0
-    _caller: Caller | None = None
 
     def __call__(self, over: threading.Event) -> None:
         while not over.is_set():
@@ -146,10 +145,10 @@ class Tail:
 
     def catch_up(self) -> None:
         """Read on until there is nothing new; once more when all writers have ended, for what came last."""
-        if self._caller is None:
-            self._caller = self.load.caller(self.tenant, "reader")
-        while self._page(self._caller):
+        caller = self.load.caller(self.tenant, "reader")
+        while self._page(caller):
             pass
+        caller.close()
 
     def promoted(self) -> list[str]:
         return [artifact for _, event, artifact in self.seen if event == "lifecycle.promote"]
