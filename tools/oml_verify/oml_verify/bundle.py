@@ -117,12 +117,13 @@ def _contents(
     rows = Rows(trusted.envelope, report)
     rows.load(bundle)
     before = len(report.findings)
-    found = walk(bundle, manifest, report, sizes={one.size for one in wanted}, visit=rows.check)
+    marks = Marks(manifest) if genuine else None
+    found = walk(bundle, manifest, report, sizes={one.size for one in wanted}, marks=marks, visit=rows.check)
     if found.whole:
         rows.finish(bundle)
         if top is not None and top.size > last and found.root is not None:
             found.roots[top.size] = found.root
-        check_against(found, wanted, first, report, Marks(manifest) if genuine else None)
+        check_against(found, wanted, first, report)
         _covered(top, found, manifest, report)
     if top is not None:
         _kept(top, kept, found, proof, report)

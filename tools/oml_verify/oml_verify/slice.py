@@ -1,8 +1,8 @@
 """The journal slice of a bundle: each entry is what was hashed, continues the chain, and is under the signed root.
 
 The first break ends the walk, since nothing after it means anything; it is named by its sequence number. A slice that
-was changed and chained anew is consistent in itself: then the signed roots say so, and the marks of the signed
-manifest, where that is genuine, say at which entry.
+was changed and chained anew is consistent in itself: then the marks of the signed manifest say at which entry, and
+where that manifest is not genuine either, the signed roots say between which two checkpoints.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from oml_verify.notes import Checkpoint
 from oml_verify.strict import Malformed, parse_object, unbase64, unhex
 
 MARK_BYTES = 8
+ANEW = "this is not what was signed: an entry was changed and the chain computed anew"
 _DOMAIN = b"oml-chain-v1\0"
 
 
@@ -31,15 +32,40 @@ class Slice:
         whole: every entry from the first to the last was walked.
         root: the root at the checkpoint's size, None where the proof does not fit.
         roots: roots at the sizes that were asked for, as far as the slice reaches.
-        marks: the chain's first bytes at the entries that the manifest marks.
         reached: the last entry that was found intact.
     """
 
     whole: bool = False
     root: bytes | None = None
     roots: dict[int, bytes] = field(default_factory=dict)
-    marks: dict[int, bytes] = field(default_factory=dict)
     reached: int = 0
+
+
+class Marks:
+    """The chain at every so many entries, as the genuine manifest states it."""
+
+    def __init__(self, manifest: dict[str, Any]) -> None:
+        """Read them.
+
+        Raises:
+            Malformed: they are not as many as the slice needs.
+        """
+        first, last, step = manifest["from_seq"], manifest["to_seq"], manifest["marks"]["step"]
+        raw = unbase64(manifest["marks"]["chain"])
+        places = [*range(first, last, step), last]
+        if len(raw) != MARK_BYTES * len(places):
+            raise Malformed("the marks are not as many as the slice needs")
+        self._said = {seq: raw[at * MARK_BYTES : (at + 1) * MARK_BYTES] for at, seq in enumerate(places)}
+        self._agreed: int = first - 1
+
+    def first_unlike(self, seq: int, chain: bytes) -> int | None:
+        """The first entry that may be changed, when the chain at this one is not what the mark says."""
+        said = self._said.get(seq)
+        if said is not None and said != chain[:MARK_BYTES]:
+            return self._agreed + 1
+        if said is not None:
+            self._agreed = seq
+        return None
 
 
 def walk(
@@ -48,6 +74,7 @@ def walk(
     report: Report,
     *,
     sizes: set[int],
+    marks: Marks | None,
     visit: Callable[[dict[str, Any]], None],
 ) -> Slice:
     """Walk the slice; findings go into the report.
@@ -57,9 +84,10 @@ def walk(
         manifest: what the bundle says of itself.
         report: gets the findings.
         sizes: sizes at which a root is wanted.
+        marks: the genuine manifest's, None where it is not genuine.
         visit: gets each visible record in order.
     """
-    first, last, step = manifest["from_seq"], manifest["to_seq"], manifest["marks"]["step"]
+    first, last = manifest["from_seq"], manifest["to_seq"]
     tree = _left(bundle, first)
     found = Slice(reached=first - 1)
     chain = unhex(manifest["chain_before"])
@@ -86,12 +114,14 @@ def walk(
         if chain != said_chain:
             report.fail("the entry does not continue the chain", seq=seq)
             return found
+        changed = marks.first_unlike(seq, chain) if marks else None
+        if changed is not None:
+            report.fail(ANEW, seq=changed, until=seq)
+            return found
         if tree is not None:
             tree.push(leaf)
             if tree.size in sizes:
                 found.roots[tree.size] = tree.root()
-        if (seq - first) % step == 0 or seq == last:
-            found.marks[seq] = chain[:MARK_BYTES]
         if record is not None:
             visit(record)
         found.reached = seq
@@ -100,44 +130,12 @@ def walk(
         return found
     if chain.hex() != manifest["chain_after"]:
         report.fail("the chain does not end where the manifest says", seq=last)
-        return found
     found.whole = True
     found.root = _right(bundle, tree, last)
     return found
 
 
-class Marks:
-    """The chain at every so many entries, as the genuine manifest states it."""
-
-    def __init__(self, manifest: dict[str, Any]) -> None:
-        """Read them.
-
-        Raises:
-            Malformed: they are not as many as the slice needs.
-        """
-        first, last, step = manifest["from_seq"], manifest["to_seq"], manifest["marks"]["step"]
-        raw = unbase64(manifest["marks"]["chain"])
-        places = list(range(first, last + 1, step))
-        if places[-1] != last:
-            places.append(last)
-        if len(raw) != MARK_BYTES * len(places):
-            raise Malformed("the marks are not as many as the slice needs")
-        self._first = first
-        self._said = {seq: raw[at * MARK_BYTES : (at + 1) * MARK_BYTES] for at, seq in enumerate(places)}
-
-    def narrow(self, walked: dict[int, bytes]) -> tuple[int, int] | None:
-        """The entries between the last mark that agrees and the first that does not."""
-        agreed = self._first - 1
-        for seq, said in self._said.items():
-            if seq not in walked:
-                return None
-            if walked[seq] != said:
-                return agreed + 1, seq
-            agreed = seq
-        return None
-
-
-def check_against(found: Slice, signed: list[Checkpoint], first: int, report: Report, marks: Marks | None) -> None:
+def check_against(found: Slice, signed: list[Checkpoint], first: int, report: Report) -> None:
     """Hold the roots that the slice gives against signed ones, smallest first.
 
     Args:
@@ -145,26 +143,13 @@ def check_against(found: Slice, signed: list[Checkpoint], first: int, report: Re
         signed: checkpoints under a trusted key.
         first: the slice's first entry.
         report: gets the finding; the first contradiction is the answer.
-        marks: the genuine manifest's marks, None where it is not genuine.
     """
     confirmed = first - 1
-    for checkpoint in sorted(signed, key=lambda one: one.size):
-        root = found.roots.get(checkpoint.size)
-        if root is None:
-            continue
-        if root != checkpoint.root:
-            start, end = confirmed + 1, checkpoint.size
-            narrowed = marks.narrow(found.marks) if marks else None
-            if narrowed is not None:
-                start, end = narrowed
-            report.fail(
-                "the entries are not those that a checkpoint was signed over: something in them was changed and the "
-                "chain computed anew",
-                seq=start,
-                until=min(end, found.reached) or end,
-            )
+    for size in sorted({one.size for one in signed} & set(found.roots)):
+        if any(one.root != found.roots[size] for one in signed if one.size == size):
+            report.fail(ANEW, seq=confirmed + 1, until=max(confirmed + 1, min(size, found.reached)))
             return
-        confirmed = max(confirmed, checkpoint.size)
+        confirmed = max(confirmed, size)
 
 
 def _leaf(line: bytes, seq: int, tenant: str) -> tuple[bytes, dict[str, Any] | None]:
