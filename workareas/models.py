@@ -162,7 +162,10 @@ class Workarea(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "path"], name="workarea_path_unique"),
+            # Always true, and there for a reason: Postgres takes the columns of a unique index without a condition for
+            # ones that foreign keys may point at, and locks a row whose path is rewritten against every artifact that
+            # is just being added to it; reassign and submit would wait for each other.
+            models.UniqueConstraint(fields=["tenant", "path"], condition=Q(path__gt=""), name="workarea_path_unique"),
             models.UniqueConstraint(fields=["tenant"], condition=Q(parent=None), name="workarea_one_root"),
             models.CheckConstraint(
                 name="workarea_leaf_grammar", condition=Q(leaf__regex=r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$")

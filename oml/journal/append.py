@@ -93,11 +93,25 @@ def append(actor: Actor, events: Sequence[Event], *, epoch: int | None, raise_ep
     return [row.seq for row in rows]
 
 
+def hold(actor: Actor) -> None:
+    """Take the head lock before the change instead of with the append, after every other lock.
+
+    Only for the rare act that must see every write before it and be seen by every write after it, such as a step up
+    the ladder, which counts what is held: until it commits, nobody else in the tenant does.
+
+    Raises:
+        RuntimeError: outside a transaction.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("hold runs inside the transaction that appends")
+    _locked_head(actor.tenant_id)
+
+
 def _locked_head(tenant_id: str) -> JournalHead:
-    head = JournalHead.objects.select_for_update().filter(pk=tenant_id).first()
+    head = JournalHead.objects.select_for_update(no_key=True).filter(pk=tenant_id).first()
     if head is None:  # the tenant's first event; two firsts at once meet at the primary key
         JournalHead.objects.bulk_create([JournalHead(tenant_id=tenant_id)], ignore_conflicts=True)
-        head = JournalHead.objects.select_for_update().get(pk=tenant_id)
+        head = JournalHead.objects.select_for_update(no_key=True).get(pk=tenant_id)
     return head
 
 

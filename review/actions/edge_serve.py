@@ -68,7 +68,7 @@ def find_edge(actor: Actor, edge: str) -> Edge | None:
     if "\x00" in edge:
         return None
     return (
-        Edge.objects.select_for_update(of=("self",))
+        Edge.objects.select_for_update(of=("self",), no_key=True)
         .select_related("from_workarea__tenant", "to_workarea", "from_artifact", "to_artifact")
         .filter(pk=edge, tenant_id=actor.tenant_id)
         .first()

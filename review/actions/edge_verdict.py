@@ -66,7 +66,7 @@ def give_edge_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any
         raise AccessNotFound(unknown)
     known = access.load(actor)
     edge = require_reviewable(actor, known, find_edge(actor, edge_id), unknown)
-    serve = EdgeServe.objects.select_for_update().get(pk=command.serve_id)
+    serve = EdgeServe.objects.select_for_update(no_key=True).get(pk=command.serve_id)
     ceremony.check_fresh(serve)
     if edge.state != EdgeState.PENDING or not serve.content_digest == command.content_digest == edge_digest(edge):
         raise Stale("the edge or one of its endpoints changed since it was served")

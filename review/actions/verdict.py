@@ -68,8 +68,12 @@ def give_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any]:
 def _give(actor: Actor, command: VerdictCommand, artifact_id: str) -> dict[str, Any]:
     known = access.load(actor)
     # Item before serve, everywhere in this order, so that two verdicts wait for each other and never deadlock.
-    item = Artifact.objects.select_for_update(of=("self",)).select_related("workarea__tenant").get(pk=artifact_id)
-    serve = Serve.objects.select_for_update().get(pk=command.serve_id)
+    item = (
+        Artifact.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("workarea__tenant")
+        .get(pk=artifact_id)
+    )
+    serve = Serve.objects.select_for_update(no_key=True).get(pk=command.serve_id)
     decision = known.decide(Verb.REVIEW_VERDICT, item.workarea, item.workarea_id)
     if isinstance(decision.refusal, AccessNotFound):  # it names what was sent, a serve, and not the item's node
         raise AccessNotFound(f"no serve {command.serve_id} for this key")

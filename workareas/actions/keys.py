@@ -14,7 +14,7 @@ from oml.core.actor import Actor, Role
 from oml.core.clock import now, rfc3339
 from oml.core.errors import Validation
 from oml.core.ids import new_id
-from oml.journal.append import append, journalled
+from oml.journal.append import append, hold, journalled
 from oml.journal.registry import Event
 from workareas import access, quota, reasons
 from workareas.authentication import digest_of, new_secret
@@ -167,6 +167,9 @@ def rotate_key(actor: Actor, *, key: str, overlap_s: int = 0) -> IssuedKey:
         raise Validation(f"key {key} is revoked, or belongs to a human who signs in; it has no secret to rotate")
     secret = new_secret()
     until = now() + timedelta(seconds=overlap_s) if overlap_s else None
+    # The digest is unique, so its change locks the key against every row that is just being added in its name; with
+    # the head held none is, and rotation and a submission of this key cannot wait for each other.
+    hold(actor)
     row.previous_digest, row.previous_expires_at = (row.secret_digest, until) if until else (None, None)
     row.secret_digest, row.last_four = digest_of(secret), secret[-4:]
     row.save(update_fields=["secret_digest", "last_four", "previous_digest", "previous_expires_at"])
@@ -303,7 +306,7 @@ def set_quota(actor: Actor, *, writes_per_minute: int | None, reads_per_minute: 
 def _find_key(actor: Actor, key: str) -> Key:
     row = None
     if "\x00" not in key:
-        row = Key.objects.select_for_update().filter(pk=key, tenant_id=actor.tenant_id).first()
+        row = Key.objects.select_for_update(no_key=True).filter(pk=key, tenant_id=actor.tenant_id).first()
     if row is None:
         raise AccessNotFound(f"no key {key} for this key")
     return row

@@ -13,7 +13,7 @@ from oml.core.actor import Actor
 from oml.core.canonical import canonical_json, sha256_hex
 from oml.core.errors import Validation
 from oml.core.machine import IllegalTransition
-from oml.journal.append import append, journalled
+from oml.journal.append import append, hold, journalled
 from workareas import access, reasons
 from workareas.errors import Frozen
 from workareas.events import PolicyChanged, WorkareaCreated, WorkareaCrewUpdated, WorkareaStatusChanged
@@ -79,7 +79,7 @@ def advance_status(actor: Actor, *, workarea: str, status: str, reason: str | No
         Unreviewed: ``workarea.unreviewed``; unreviewed content remains.
     """
     decision = access.require(actor, Verb.STATUS_ADVANCE, workarea)
-    node = Workarea.objects.select_for_update().get(pk=access.require_node(decision).pk)
+    node = Workarea.objects.select_for_update(no_key=True).get(pk=access.require_node(decision).pk)
     before = Status(node.status)
     if node.is_root:
         raise Validation("the root holds structure alone and stands on no ladder", param="workarea")
@@ -90,6 +90,7 @@ def advance_status(actor: Actor, *, workarea: str, status: str, reason: str | No
             f"status goes development → committed → validated, one step at a time; it is {before}",
             param="status",
         ) from None
+    hold(actor)  # what a check counts cannot grow before the step is there
     for check in _STEP_CHECKS:
         check(node, after)
     node.status = after
@@ -157,7 +158,7 @@ def set_policy(actor: Actor, *, workarea: str, settings: dict[str, Any]) -> Revi
     decision = access.require(actor, Verb.POLICY_SET, workarea)
     node = access.require_node(decision)
     _check_policy(settings)
-    row, _ = ReviewPolicy.objects.select_for_update().get_or_create(workarea=node)
+    row, _ = ReviewPolicy.objects.select_for_update(no_key=True).get_or_create(workarea=node)
     for name, value in settings.items():
         setattr(row, name, value)
     row.version += 1

@@ -109,7 +109,7 @@ def reassign(actor: Actor, *, workarea: str, parent: str, reason: str | None = N
 
 
 def _locked_subtree(tenant_id: str, node: Workarea) -> list[Workarea]:
-    rows: QuerySet[Workarea] = Workarea.objects.select_for_update().filter(
+    rows: QuerySet[Workarea] = Workarea.objects.select_for_update(no_key=True).filter(
         access.Scope((node.path,), ()).predicate(), tenant_id=tenant_id
     )
     return list(rows.order_by("path"))

@@ -77,7 +77,7 @@ def close_simulation(actor: Actor, *, simulation: str) -> Simulation:
 def _open(actor: Actor, simulation: str) -> Simulation:
     row = None
     if "\x00" not in simulation:
-        row = Simulation.objects.select_for_update().filter(pk=simulation, tenant_id=actor.tenant_id).first()
+        row = Simulation.objects.select_for_update(no_key=True).filter(pk=simulation, tenant_id=actor.tenant_id).first()
     if row is None:
         raise AccessNotFound(f"no simulation {simulation} for this key")
     if row.closed_at is not None:

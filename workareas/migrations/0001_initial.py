@@ -207,7 +207,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='workarea',
-            constraint=models.UniqueConstraint(fields=('tenant', 'path'), name='workarea_path_unique'),
+            constraint=models.UniqueConstraint(condition=models.Q(('path__gt', '')), fields=('tenant', 'path'), name='workarea_path_unique'),
         ),
         migrations.AddConstraint(
             model_name='workarea',

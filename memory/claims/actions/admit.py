@@ -53,7 +53,7 @@ def admit(artifact: Artifact, *, closure: list[Ancestor], self_signed: bool) -> 
 def _supersede_previous(artifact: Artifact) -> list[Event]:
     if artifact.previous_id is None:
         return []
-    previous = Artifact.objects.select_for_update().get(pk=artifact.previous_id)
+    previous = Artifact.objects.select_for_update(no_key=True).get(pk=artifact.previous_id)
     if previous.state != State.PROMOTED:
         return []
     previous.state = CLAIM.next(State(previous.state), Act.DEMOTE)

@@ -55,7 +55,7 @@ def expire_held(*, limit: int = 200) -> int:
 def expire_one(artifact_id: str) -> bool:
     """Expire one artifact if it is still held and overdue; a locked one is left to whoever holds it."""
     artifact = (
-        Artifact.objects.select_for_update(skip_locked=True, of=("self",))
+        Artifact.objects.select_for_update(skip_locked=True, of=("self",), no_key=True)
         .filter(pk=artifact_id, state=State.HELD, held_expires_at__lte=now())
         .first()
     )

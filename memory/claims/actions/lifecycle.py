@@ -112,7 +112,7 @@ def _administered(actor: Actor, verb: Verb, artifact: str) -> tuple[Access, Arti
     """The locked artifact on a node that the actor administers; one answer for all that is not."""
     access.require_role(actor, verb)
     known = access.load(actor)
-    rows: QuerySet[Artifact] = Artifact.objects.select_for_update(of=("self",)).select_related("workarea")
+    rows: QuerySet[Artifact] = Artifact.objects.select_for_update(of=("self",), no_key=True).select_related("workarea")
     row = None if "\x00" in artifact else rows.filter(pk=artifact, tenant_id=actor.tenant_id).first()
     if row is None or not known.effective(row.workarea.path):
         raise AccessNotFound.artifact(artifact)

@@ -35,7 +35,7 @@ def scan_artifacts(artifact_ids: Sequence[str]) -> None:
             delivered twice does its work once.
     """
     artifacts = list(
-        Artifact.objects.select_for_update(of=("self",))
+        Artifact.objects.select_for_update(of=("self",), no_key=True)
         .filter(pk__in=artifact_ids, state=State.HELD, scan_state__in=[ScanState.PENDING, ScanState.FAILED])
         .select_related("workarea")
         .order_by("pk")

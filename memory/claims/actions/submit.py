@@ -54,16 +54,15 @@ def submit_memory(actor: Actor, *, command: SubmitCommand) -> dict[str, Any]:
         ClaimKeyConflict: ``submission.claim_key_conflict``.
         QuotaExceeded: ``limit.quota``.
     """
+    known = access.load(actor)  # before the node is looked up: its epoch then also covers the node's status and path
     node = access.find(actor, command.workarea)
     events: list[Submitted] = []
-    epochs: list[int] = []
 
     def first_time() -> tuple[dict[str, Any], str]:
-        known = permitted_write(actor, _VERBS[command.verb], node, command.workarea)
-        assert node is not None  # permitted_write refused it otherwise
-        _check(actor, known, command, node)
+        target = permitted_write(known, _VERBS[command.verb], node, command.workarea)
+        _check(actor, known, command, target)
         draft = Draft(
-            node=node,
+            node=target,
             claim_key=command.claim_key,
             kind=command.kind,
             verb=command.verb,
@@ -77,7 +76,6 @@ def submit_memory(actor: Actor, *, command: SubmitCommand) -> dict[str, Any]:
         )
         artifact, submitted = store(actor, draft, _EVENTS[command.verb])
         events.append(submitted)
-        epochs.append(known.epoch)
         return _answer(command, artifact), artifact.pk
 
     answer, replay = run_once(
@@ -88,19 +86,27 @@ def submit_memory(actor: Actor, *, command: SubmitCommand) -> dict[str, Any]:
         run=first_time,
     )
     if not replay:
-        append(actor, events, epoch=epochs[0])
+        append(actor, events, epoch=known.epoch)
     return {**answer, "idempotent_replay": replay}
 
 
-def permitted_write(actor: Actor, verb: Verb, node: Workarea | None, reference: str) -> Access:
+def permitted_write(known: Access, verb: Verb, node: Workarea | None, reference: str) -> Workarea:
     """Role ceiling, workarea access, universe, frozen: the first checks of every submission, in this order.
+
+    Args:
+        known: loaded before ``node`` was looked up.
+        verb: what the submission is.
+        node: what the reference resolves to, if anything.
+        reference: as sent.
+
+    Returns:
+        The node.
 
     Raises:
         VerbCeiling, AccessNotFound, AccessForbidden: ``access.*``.
         UniverseWrite, Frozen: ``workarea.universe_write``, ``workarea.frozen``.
     """
-    access.require_role(actor, verb)
-    known = access.load(actor)
+    access.require_role(known.actor, verb)
     if node is None or not known.effective(node.path):
         raise AccessNotFound.workarea(reference)
     if node.is_root:  # whoever can see the root learns why, whatever is granted there
@@ -110,7 +116,7 @@ def permitted_write(actor: Actor, verb: Verb, node: Workarea | None, reference: 
         raise decision.refusal
     if is_frozen(Status(node.status)):
         raise Frozen(reference)
-    return known
+    return node
 
 
 def _check(actor: Actor, known: Access, command: SubmitCommand, node: Workarea) -> None:

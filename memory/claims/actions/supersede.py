@@ -42,13 +42,13 @@ def supersede_memory(actor: Actor, *, command: VersionCommand) -> dict[str, Any]
         ClaimKeyConflict: ``submission.claim_key_conflict``; a newer version awaits review already.
         Others as :func:`memory.claims.actions.submit.submit_memory`.
     """
+    known = access.load(actor)  # before the artifact and its node are looked up; see submit_memory
     found = find_own(actor, command.artifact)
     events: list[Event] = []
-    epochs: list[int] = []
 
     def first_time() -> tuple[dict[str, Any], str]:
         previous = require_own(actor, found, command.artifact)
-        known = permitted_write(actor, Verb.REMEMBER, previous.workarea, previous.workarea_id)
+        permitted_write(known, Verb.REMEMBER, previous.workarea, previous.workarea_id)
         refuse_banned(
             actor.tenant_id,
             key_id=actor.key_id,
@@ -82,7 +82,6 @@ def supersede_memory(actor: Actor, *, command: VersionCommand) -> dict[str, Any]
         )
         artifact, submitted = store(actor, draft, Superseded)
         events.append(submitted)
-        epochs.append(known.epoch)
         answer = {
             "artifact_id": artifact.pk,
             "claim_key": artifact.claim_key,
@@ -101,7 +100,7 @@ def supersede_memory(actor: Actor, *, command: VersionCommand) -> dict[str, Any]
         run=first_time,
     )
     if not replay:
-        append(actor, events, epoch=epochs[0])
+        append(actor, events, epoch=known.epoch)
     return {**answer, "idempotent_replay": replay}
 
 
@@ -138,7 +137,7 @@ def find_own(actor: Actor, artifact: str, *, lock: bool = False) -> Artifact | N
     if "\x00" in artifact:
         return None
     rows = Artifact.objects.select_related("workarea").filter(tenant_id=actor.tenant_id, pk=artifact)
-    return (rows.select_for_update(of=("self",)) if lock else rows).first()
+    return (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
 
 
 def require_own(actor: Actor, row: Artifact | None, reference: str) -> Artifact:
