@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from numpy.typing import NDArray
 from pgvector import SparseVector
 
@@ -28,6 +28,8 @@ from memory.recall.models import Passage, ServingRow
 from memory.recall.passages import dated, passages, take_apart
 
 logger = logging.getLogger(__name__)
+
+_AT_ONCE = 32
 
 _COLUMNS = (
     "tenant_id workarea_id path simulation_id kind occurred_at valid_from valid_to thread position label asks "
@@ -138,15 +140,29 @@ def embed_missing(*, limit: int = 256) -> int:
 
     For beat: what was submitted while the embedder was away becomes findable by meaning when it is back.
     """
-    rows = ServingRow.objects.filter(embedding__isnull=True).select_related("artifact__workarea").order_by("pk")
-    artifacts = [row.artifact for row in rows[:limit] if row.artifact.text]
-    if not artifacts:
-        return 0
     try:
         embedder(settings.OML_EMBEDDER)
     except EmbedderUnavailable:
         return 0
-    prepare(artifacts)
+    built = 0
+    while built < limit and (some := _embed_some(min(_AT_ONCE, limit - built))):
+        built += some
+    return built
+
+
+def _embed_some(count: int) -> int:
+    # Locked while their texts are embedded, the artifacts too, whose lock every end of a claim takes first: an erasure
+    # of the same moment waits for this transaction and then destroys what it wrote. Few at a time, so that it waits
+    # a second and not a minute.
+    with transaction.atomic():
+        rows = (
+            ServingRow.objects.select_for_update(of=("self", "artifact"), skip_locked=True)
+            .filter(embedding__isnull=True, artifact__text__isnull=False)
+            .select_related("artifact__workarea")
+            .order_by("pk")[:count]
+        )
+        artifacts = [row.artifact for row in rows]
+        prepare(artifacts)
     return len(artifacts)
 
 
