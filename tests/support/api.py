@@ -19,6 +19,9 @@ class Api:
         raw = body if isinstance(body, str | bytes) else json.dumps(body)
         return self.client.post(f"/v1/{path}", raw, content_type=content_type, headers=_bearer(key))
 
+    def delete(self, path: str, *, key: str | None) -> Any:
+        return self.client.delete(f"/v1/{path}", headers=_bearer(key))
+
 
 def _bearer(key: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key is not None else {}
