@@ -67,7 +67,6 @@ class ArtifactAdmin(ReadOnlyAdmin):
     )
     list_display_links = ("id",)
     list_filter = ("state", "kind", "scan_state", "cause", "self_signed")
-    list_select_related = ("workarea", "author_principal")
     search_fields = ("=id", "claim_key")
     search_help_text = "An exact id, or a part of a claim key. Texts are not searched here."
     ordering = ("-id",)
@@ -101,7 +100,9 @@ class ArtifactAdmin(ReadOnlyAdmin):
     inlines = (SourcesOfArtifact, ScansOfArtifact)
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return _without_text(super().get_queryset(request), "previous").defer(*_WITHHELD)
+        # Everything a list or page joins is named here: Django drops list_select_related once a queryset joins.
+        rows = _without_text(super().get_queryset(request), "previous").defer(*_WITHHELD)
+        return rows.select_related("previous", "workarea", "author_principal")
 
 
 @admin.register(Lineage)
@@ -109,7 +110,6 @@ class LineageAdmin(ReadOnlyAdmin):
     tenant_path = "artifact__tenant_id"
     list_display = ("artifact", "source", "position")
     list_display_links = None
-    list_select_related = ("artifact", "source")
     search_fields = ("=artifact__id", "=source__id")
     ordering = ("-id",)
     shown = ("artifact", "source", "position")

@@ -56,9 +56,15 @@ class ConsoleAction:
 
 
 class ActionAdmin(ReadOnlyAdmin):
-    """A read-only admin with confirmed actions beside it."""
+    """A read-only admin with confirmed actions beside it.
+
+    Attributes:
+        console_actions: the writes.
+        row_links: label and address of further pages about a row.
+    """
 
     console_actions: ClassVar[tuple[ConsoleAction, ...]] = ()
+    row_links: ClassVar[tuple[tuple[str, Callable[[Any], str]], ...]] = ()
     change_list_template = "admin/console_list.html"
     change_form_template = "admin/console_row.html"
 
@@ -91,6 +97,7 @@ class ActionAdmin(ReadOnlyAdmin):
             for action in self.console_actions
             if action.per_row and row is not None and action.available(row)
         ]
+        offered += [(address(row), label) for label, address in self.row_links if row is not None]
         extra = {"console_actions": offered, **(extra_context or {})}
         return super().change_view(request, object_id, form_url, extra)
 

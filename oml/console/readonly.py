@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import NoReverseMatch, reverse
-from django.utils.html import format_html
+from django.urls import reverse
 
 JOURNAL = "admin:journal_journalentry_changelist"
 
@@ -110,11 +110,17 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 class ReadOnlyInline(admin.TabularInline):
     """Rows that belong to the row of the page; as unchangeable as the page."""
 
+    template = "admin/console_inline.html"
     extra = 0
     max_num = 0
     can_delete = False
     show_change_link = False
     shown: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def media(self) -> forms.Media:
+        """No script: there is no row to add."""
+        return forms.Media()
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         return self.shown
@@ -133,15 +139,3 @@ class ReadOnlyInline(admin.TabularInline):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
-
-
-def link_to(row: Model | None, words: str | None = None) -> str:
-    """A link to a row's own page, or its words where it has none."""
-    if row is None:
-        return "none"
-    label = words or str(row)
-    try:
-        address = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
-    except NoReverseMatch:
-        return label
-    return format_html('<a href="{}">{}</a>', address, label)

@@ -61,7 +61,8 @@ class ConsoleSite(AdminSite):
     site_title = "OML admin"
     index_title = "Administration"
     site_url = "/review/"
-    enable_nav_sidebar = True
+    # Lists need the width; the start page and the breadcrumbs lead everywhere.
+    enable_nav_sidebar = False
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Active staff whom the gate lets in; asked once per request."""

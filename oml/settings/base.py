@@ -103,6 +103,7 @@ GUARDIAN_MONKEY_PATCH_USER = False
 SILENCED_SYSTEM_CHECKS = ["guardian.W001"]
 
 LANGUAGE_CODE = "en-gb"
+FORMAT_MODULE_PATH = "oml.console.formats"
 USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -21,7 +21,6 @@ _ARTIFACT = ("text", "text_sha256", "commitment_salt", "envelope")
 @admin.register(Serve)
 class ServeAdmin(ReadOnlyAdmin):
     list_display = ("id", "claim_key", "artifact_id", "reviewer_principal", "created_at", "expires_at", "consumed_at")
-    list_select_related = ("artifact", "reviewer_principal")
     search_fields = ("=id", "=artifact__id", "artifact__claim_key", "reviewer_principal__name")
     ordering = ("-id",)
     shown = ("id", "artifact", "reviewer_principal", "reviewer_key", "created_at", "expires_at", "consumed_at")
@@ -48,7 +47,6 @@ class VerdictAdmin(ReadOnlyAdmin):
         "at",
     )
     list_filter = ("verdict", "reason_code", "self_signed")
-    list_select_related = ("artifact", "reviewer_principal")
     search_fields = ("=id", "=artifact__id", "artifact__claim_key", "reviewer_principal__name")
     ordering = ("-id",)
     shown = (
@@ -74,4 +72,5 @@ class VerdictAdmin(ReadOnlyAdmin):
 
 
 def _without_text(rows: Any) -> Any:
-    return rows.select_related("artifact").defer(*(f"artifact__{name}" for name in _ARTIFACT))
+    # Everything a list joins is named here: Django drops list_select_related once a queryset joins.
+    return rows.select_related("artifact", "reviewer_principal").defer(*(f"artifact__{name}" for name in _ARTIFACT))

@@ -68,16 +68,29 @@ def why_here(item: Mapping[str, Any]) -> str:
     return wording.why_here(item)
 
 
-@register.filter
-def rule_words(rule: str) -> str:
-    """What a scanner's rule found."""
-    return wording.rule_in_words(rule)
-
-
 @register.simple_tag
-def finding_line(text: str, finding: Mapping[str, Any]) -> int:
-    """The line of the text that a finding begins on."""
-    return annotate.line_of(text, int(finding["start"]))
+def findings_by_rule(text: str, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Findings gathered by rule, worst first, each place with its number, line and characters."""
+    groups: dict[str, dict[str, Any]] = {}
+    for number, finding in enumerate(findings, 1):
+        group = groups.setdefault(
+            str(finding["rule"]),
+            {
+                "rule": finding["rule"],
+                "severity": finding["severity"],
+                "words": wording.rule_in_words(str(finding["rule"])),
+                "places": [],
+            },
+        )
+        first, last = int(finding["start"]) + 1, int(finding["end"])
+        group["places"].append(
+            {
+                "number": number,
+                "line": annotate.line_of(text, first - 1),
+                "characters": f"character {first}" if last <= first else f"characters {first} to {last}",
+            }
+        )
+    return sorted(groups.values(), key=lambda group: _WORST_FIRST.index(str(group["severity"])))
 
 
 @register.simple_tag

@@ -2,182 +2,201 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from oml.core.clock import now
 from review.models import Serve
-from tests.browser.conftest import Visit, enrol
+from tests.browser.conftest import Visit
+from tests.support.people import PASSWORD
 from tests.support.world import World
 from workareas.actions.nodes import set_policy
 from workareas.models import Key
 
-_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+_WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+_EVERYTHING = {"runOnly": [*_WCAG["runOnly"], "best-practice"]}
 
+# In this order: the last ones use up what the first ones show.
 REVIEW_PAGES = (
     "sign-in",
     "sign-in refused",
     "queue",
     "queue of others",
     "queue empty",
-    "item",
-    "item with problem",
-    "decided",
-    "not counted",
     "refused",
     "not found",
     "keys",
+    "item",
+    "item with problem",
+    "not counted",
+    "decided",
 )
-ADMIN_PAGES = (
-    "admin",
-    "admin keys",
-    "admin key",
-    "admin issue",
-    "admin issue refused",
-    "admin journal",
-    "admin explain",
-)
+ADMIN_PAGES = {
+    "start": "/admin/",
+    "keys": "/admin/workareas/key/",
+    "key": "/admin/workareas/key/{key}/change/",
+    "issue": "/admin/workareas/key/issue/",
+    "issue, refused": "/admin/workareas/key/issue/",
+    "artifacts": "/admin/memory/artifact/",
+    "journal": "/admin/journal/journalentry/",
+    "explain": "/admin/explain/?key={key}&verb=recall&workarea=universe.a",
+}
+LONG_KEY = "a-long-claim-key/which.does.not-end/soon/because-agents-like/long-names-of-everything.2026"
 
 
 @pytest.fixture
-def pages(world: World, rita: Key, visit: Visit) -> Any:
-    """Go to a page by name, as whoever sees it."""
+def work(world: World, rita: Key) -> World:
+    """Something of everything that a page can show."""
     source = world.promoted(text="Tin is delivered on Fridays.", claim_key="tin-days")
-    world.learn(
-        sources=[source],
-        claim_key="a-long-claim-key/which.does.not-end/soon/because-agents-like/long-names-of-everything.2026",
-        text="Deliveries of tin\u200b need the north gate\u00ad open. " * 20 + "https://example.org/" + "x" * 200,
-    )
-    world.submit(claim_key="unscanned", text="Not yet.")
+    text = "Deliveries of tin\u200b need the north gate\u00ad open. " * 20 + "https://example.org/" + "x" * 200
+    world.learn(sources=[source], claim_key=LONG_KEY, text=text)
+    world.submit(claim_key="another", text="Another one.")
     world.scan()
-    world.submit(claim_key="unscanned-2", text="Not yet.")
+    world.submit(claim_key="unscanned", text="Not yet.")
+    set_policy(world.admin, workarea="universe.a", settings={"serve_ttl_s": 600})
+    return world
 
-    def go(name: str, **options: Any) -> Page:
-        if name.startswith("admin"):
-            return _admin(world, visit, name, options)
-        page = visit(None if name.startswith("sign-in") else "rita", **options)
-        if name.startswith("sign-in"):
-            page.goto("/accounts/login/")
+
+def _show(page: Page, name: str) -> None:
+    """Go to a review page by its name here."""
+    if name.startswith("sign-in"):
+        page.context.clear_cookies()
+        page.goto("/accounts/login/")
+        page.get_by_label("Name").fill("rita")
+        page.get_by_label("Password").fill("wrong")
         if name == "sign-in refused":
-            page.get_by_label("Name").fill("rita")
-            page.get_by_label("Password").fill("wrong")
             page.get_by_role("button", name="Sign in").click()
             expect(page.get_by_role("alert")).to_be_visible()
-        elif name == "queue of others":
-            page.goto("/review/?turn=others")
-        elif name == "queue empty":
-            page.goto("/review/?claim_key=zinc")
-        elif name == "refused":
-            page.goto("/review/?kind=opinion")
-        elif name == "not found":
-            page.goto("/review/nothing-here")
-        elif name == "keys":
-            page.get_by_role("button", name="Keyboard shortcuts").click()
-        elif name in ("item", "item with problem", "decided", "not counted"):
-            page.get_by_role("button", name="Open a-long").click()
-            if name == "item with problem":
-                page.get_by_role("button", name="Reject").click()
-                expect(page.get_by_role("alert")).to_be_visible()
-            elif name == "decided":
-                page.get_by_role("button", name="Ratify").click()
-                expect(page.get_by_role("heading", name="Next for you")).to_be_visible()
-            elif name == "not counted":
-                page.get_by_label("In your words").fill("These words stay.")
-                Serve.objects.update(expires_at="2026-01-01T00:00:00Z")
-                page.get_by_role("button", name="Reject").click()
-                expect(page.get_by_role("alert")).to_be_visible()
-        return page
-
-    return go
-
-
-def _admin(world: World, visit: Visit, name: str, options: dict[str, Any]) -> Page:
-    if not Key.objects.filter(principal__username="ada").exists():
-        enrol(world, "ada", role=world.admin.role, staff=True)
-        set_policy(world.admin, workarea="universe.a", settings={"serve_ttl_s": 600})
-    page = visit("ada", **options) if "admin" in name else visit()
-    where = {
-        "admin": "/admin/",
-        "admin keys": "/admin/workareas/key/",
-        "admin key": f"/admin/workareas/key/{world.writer.key_id}/change/",
-        "admin issue": "/admin/workareas/key/issue/",
-        "admin issue refused": "/admin/workareas/key/issue/",
-        "admin journal": "/admin/journal/journalentry/",
-        "admin explain": f"/admin/explain/?key={world.writer.key_id}&verb=recall&workarea=universe.a",
+        return
+    if name == "queue":
+        page.goto("/review/")
+        page.get_by_label("Name").fill("rita")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", name="Review queue")).to_be_visible()
+        return
+    others = {
+        "queue of others": "/review/?turn=others",
+        "queue empty": "/review/?claim_key=zinc",
+        "refused": "/review/?kind=opinion",
+        "not found": "/review/nothing-here",
     }
-    page.goto(where[name])
-    if name == "admin issue refused":
-        page.get_by_role("button", name="Issue a key").click()
+    page.goto(others.get(name, "/review/"))
+    if name == "keys":
+        page.get_by_role("button", name="Keyboard shortcuts").click()
+    if name not in ("item", "item with problem", "decided", "not counted"):
+        return
+    page.get_by_role("button", name="Open a-long").click()
+    if name == "item with problem":
+        page.get_by_role("button", name="Reject").click()
         expect(page.get_by_role("alert")).to_be_visible()
-    return page
+    elif name == "not counted":
+        page.get_by_label("In your words").fill("These words stay.")
+        Serve.objects.update(expires_at=now() - timedelta(minutes=1))
+        page.get_by_role("button", name="Reject").click()
+        expect(page.get_by_role("alert")).to_be_visible()
+    elif name == "decided":
+        page.get_by_role("button", name="Ratify").click()
+        expect(page.get_by_role("heading", name="Next for you")).to_be_visible()
 
 
-def _complaints(page: Page, **without: Any) -> list[str]:
-    found = Axe().run(page, options={**_RULES, **without}).response["violations"]
-    return [
-        f"{one['id']}: {node['html'][:160]} {node['failureSummary'][:240]}" for one in found for node in one["nodes"]
-    ]
+def _complaints(page: Page, rules: dict[str, Any]) -> list[str]:
+    found = Axe().run(page, options=rules).response["violations"]
+    nodes = [(one["id"], node) for one in found for node in one["nodes"]]
+    return [f"{rule}: {node['html'][:160]} {node['failureSummary'][:240]}" for rule, node in nodes]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", REVIEW_PAGES)
-def test_axe__review_pages__find_nothing(pages: Any, name: str, scheme: str) -> None:
-    assert _complaints(pages(name, color_scheme=scheme)) == []
+def _axe_in_both_themes(page: Page, name: str, rules: dict[str, Any]) -> list[str]:
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found += [f"{name}, {scheme}: {complaint}" for complaint in _complaints(page, rules)]
+    return found
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ADMIN_PAGES)
-def test_axe__admin_pages__find_nothing(pages: Any, name: str, scheme: str) -> None:
-    assert _complaints(pages(name, color_scheme=scheme)) == []
-
-
-@pytest.mark.parametrize("name", REVIEW_PAGES)
-def test_small_screen__review_pages__never_scroll_sideways(pages: Any, name: str) -> None:
-    page = pages(name, width=320)
-    wide = page.evaluate(
+def _sideways(page: Page) -> list[str]:
+    """What reaches beyond the right edge of a page that scrolls sideways."""
+    out: list[str] = page.evaluate(
         """() => {
             const width = document.documentElement.clientWidth;
-            const out = [...document.querySelectorAll('body *')].filter((one) => {
-                const box = one.getBoundingClientRect();
-                return box.right > width + 0.5 && getComputedStyle(one).visibility !== 'hidden';
-            }).map((one) => one.outerHTML.slice(0, 120));
+            const out = [...document.querySelectorAll('body *')]
+                .filter((one) => one.getBoundingClientRect().right > width + 0.5)
+                .map((one) => one.outerHTML.slice(0, 120));
             return document.documentElement.scrollWidth > width ? out : [];
         }"""
     )
-    assert wide == []
+    return out
 
 
-@pytest.mark.parametrize("name", REVIEW_PAGES)
-def test_targets__review_pages__are_large_enough(pages: Any, name: str) -> None:
-    """WCAG 2.5.8: 24 by 24 CSS pixels for everything that is not a link in a sentence."""
-    small = pages(name, width=320).evaluate(
+def _small_targets(page: Page) -> list[str]:
+    """Controls below 24 by 24 CSS pixels (WCAG 2.5.8); links in sentences are exempt."""
+    small: list[str] = page.evaluate(
         """() => [...document.querySelectorAll('button, select, input:not([type=hidden]), textarea, nav a, .button')]
             .map((one) => [one, one.getBoundingClientRect()])
             .filter(([, box]) => box.width > 0 && (box.width < 24 || box.height < 24))
             .map(([one, box]) => `${one.outerHTML.slice(0, 80)} ${box.width}x${box.height}`)"""
     )
-    assert small == []
+    return small
 
 
-def test_forced_colours__item__keeps_its_marks(pages: Any) -> None:
-    page = pages("item", forced_colors="active")
+def test_review_pages__axe_in_both_themes_and_320_pixels__find_nothing(work: World, visit: Visit) -> None:
+    page = visit()
+    complaints = []
+    for name in REVIEW_PAGES:
+        page.set_viewport_size({"width": 1280, "height": 800})
+        _show(page, name)
+        complaints += _axe_in_both_themes(page, name, _EVERYTHING)
+        page.set_viewport_size({"width": 320, "height": 640})
+        complaints += [f"{name} scrolls sideways: {one}" for one in _sideways(page)]
+        complaints += [f"{name} has a small target: {one}" for one in _small_targets(page)]
+    assert complaints == []
+
+
+def test_admin_pages__axe_in_both_themes__finds_nothing(work: World, ada: Key, visit: Visit) -> None:
+    # axe copies elements with the styles that Django's scripts gave them, which our policy would refuse; what the
+    # pages themselves do under the policy is the next test's subject.
+    page = visit("ada", bypass_csp=True)
+    complaints = []
+    for name, path in ADMIN_PAGES.items():
+        page.goto(path.format(key=work.writer.key_id))
+        if name == "issue, refused":
+            page.get_by_role("button", name="Issue a key").click()
+            expect(page.get_by_role("alert")).to_be_visible()
+        complaints += _axe_in_both_themes(page, name, _WCAG)
+    assert complaints == []
+
+
+def test_admin_pages__under_the_content_security_policy__run_without_a_complaint(
+    work: World, ada: Key, visit: Visit
+) -> None:
+    page = visit("ada")
+    for path in ADMIN_PAGES.values():
+        page.goto(path.format(key=work.writer.key_id), wait_until="networkidle")
+
+
+def test_forced_colours__item__keeps_its_marks(work: World, visit: Visit) -> None:
+    page = visit("rita", forced_colors="active")
+    page.get_by_role("button", name="Open a-long").click()
     marks = page.locator("#text mark.finding")
     assert marks.count() > 0
     assert marks.first.evaluate("one => getComputedStyle(one).textDecorationLine") == "underline"
 
 
-def test_skip_link__first_stop__leads_to_the_content(pages: Any) -> None:
-    page = pages("queue")
+def test_skip_link__first_stop__leads_to_the_content(work: World, visit: Visit) -> None:
+    page = visit("rita")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_print__item__shows_the_text_and_no_controls(pages: Any) -> None:
-    page = pages("item")
+def test_print__item__shows_the_text_and_no_controls(work: World, visit: Visit) -> None:
+    page = visit("rita")
+    page.get_by_role("button", name="Open a-long").click()
     page.emulate_media(media="print")
     expect(page.locator("#text")).to_be_visible()
     expect(page.get_by_role("button", name="Ratify")).not_to_be_visible()

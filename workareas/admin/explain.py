@@ -31,7 +31,9 @@ class ExplainForm(forms.Form):
 def explain(request: HttpRequest) -> HttpResponse:
     """Ask and answer on one page."""
     actor = actor_of(request)
-    asked = ExplainForm(request.GET if request.GET else None)
+    # A key's page links here with the key alone; it is then filled in and nothing is asked yet.
+    complete = {"key", "verb", "workarea"} <= set(request.GET)
+    asked = ExplainForm(request.GET if complete else None, initial={"key": request.GET.get("key", "")})
     words: dict[str, Any] = {"form": asked, "paths": administered_paths(actor)}
     status = 200
     if asked.is_bound and asked.is_valid():

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.urls import reverse
 
 from oml.console.actions import ActionAdmin, ConsoleAction, Done
 from oml.console.readonly import ReadOnlyInline
@@ -33,7 +34,10 @@ class IssueKeyForm(forms.Form):
     """One key with at most one workarea's grants; further grants are further acts."""
 
     principal = forms.CharField(
-        required=False, max_length=64, help_text="Id (pri_…) of whoever exists already. Leave empty to create one."
+        required=False,
+        max_length=64,
+        label="Existing principal",
+        help_text="Id (pri_…) of whoever exists already. Leave empty to create one.",
     )
     name = forms.CharField(
         required=False, max_length=200, label="New principal's name", help_text="For example: Metals crew writer"
@@ -124,7 +128,7 @@ class KeyAdmin(ActionAdmin):
         "id",
         "principal",
         "role",
-        "interactive",
+        "credential",
         "state",
         "last_four",
         "last_used_at",
@@ -140,7 +144,7 @@ class KeyAdmin(ActionAdmin):
         "id",
         "principal",
         "role",
-        "interactive",
+        "credential",
         "state",
         "last_four",
         "last_used_at",
@@ -149,6 +153,7 @@ class KeyAdmin(ActionAdmin):
         "created_at",
     )
     inlines = (GrantsOfKey,)
+    row_links = (("Explain access", lambda key: f"{reverse('admin:explain')}?key={key.pk}"),)
     console_actions = (
         ConsoleAction(
             name="issue",
@@ -170,6 +175,10 @@ class KeyAdmin(ActionAdmin):
             available=lambda key: key.revoked_at is None,
         ),
     )
+
+    @admin.display(description="used by", ordering="interactive")
+    def credential(self, key: Key) -> str:
+        return "a signed-in human" if key.interactive else "API secret"
 
     @admin.display(description="state")
     def state(self, key: Key) -> str:

@@ -21,7 +21,7 @@ class TenantAdmin(ReadOnlyAdmin):
 class KeysOfPrincipal(ReadOnlyInline):
     model = Key
     verbose_name_plural = "keys"
-    shown = ("id", "role", "interactive", "last_four", "state", "expires_at", "last_used_at")
+    shown = ("id", "role", "last_four", "state", "expires_at", "last_used_at")
     show_change_link = True
 
     @admin.display(description="state")

@@ -1,0 +1,1 @@
+"""How the console writes times: sortable, to the second, with their zone."""
