@@ -40,3 +40,9 @@ def only_tenant() -> str | None:
     """The short name of the one tenant, None when there are none or several."""
     slugs = list(Tenant.objects.values_list("slug", flat=True)[:2])
     return slugs[0] if len(slugs) == 1 else None
+
+
+def quotas(actor: Actor) -> tuple[int | None, int | None]:
+    """Writes and reads per minute of the actor's tenant; None is no limit."""
+    row = Tenant.objects.get(pk=actor.tenant_id)
+    return row.writes_per_minute, row.reads_per_minute

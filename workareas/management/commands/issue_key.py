@@ -7,12 +7,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from oml.core.actor import Actor, Channel, Role
+from oml.core.actor import Role
 from oml.core.clock import parse_rfc3339
-from oml.core.errors import OmlError
 from workareas.actions.keys import GrantSpec, NewPrincipal, issue_key
-from workareas.authentication import actor_of_key
-from workareas.selectors.tenants import first_administrator, only_tenant
+from workareas.management.acting import acting, add_acting_arguments, refusals_printed
 from workareas.verbs import Capability
 from workareas.words import PrincipalKind
 
@@ -34,37 +32,25 @@ class Command(BaseCommand):
             "--grant", action="append", default=[], metavar="WORKAREA:CAPABILITY", help="may be repeated"
         )
         parser.add_argument("--expires-at", help="RFC 3339 time with offset; never, when left out")
-        parser.add_argument("--tenant", help="short name; may be left out while there is one tenant")
-        parser.add_argument("--by", help="admin key id to act as (default: the tenant's first admin key)")
+        add_acting_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
+            expires_at = parse_rfc3339(options["expires_at"]) if options["expires_at"] else None
+        except ValueError:
+            raise CommandError("--expires-at is an RFC 3339 time with offset, such as 2027-01-31T12:00:00Z") from None
+        with refusals_printed():
             issued = issue_key(
-                self._actor(options["by"], options["tenant"]),
+                acting(options),
                 principal=options["principal"] or NewPrincipal(options["name"], PrincipalKind.AGENT),
                 role=Role(options["role"]),
                 grants=[_grant(text) for text in options["grant"]],
-                expires_at=parse_rfc3339(options["expires_at"]) if options["expires_at"] else None,
+                expires_at=expires_at,
             )
-        except OmlError as error:
-            raise CommandError(f"{error.message} ({error.code}: {error.rule})") from None
-        except ValueError:
-            raise CommandError("--expires-at is an RFC 3339 time with offset, such as 2027-01-31T12:00:00Z") from None
         self.stdout.write(
             f"Key {issued.key.pk} of {issued.key.principal_id}, role {issued.key.role}.\n"
             f"Secret, shown this once: {issued.secret}"
         )
-
-    def _actor(self, by: str | None, tenant: str | None) -> Actor:
-        if by:
-            return actor_of_key(by, channel=Channel.CLI)
-        slug = tenant or only_tenant()
-        if slug is None:
-            raise CommandError("say --tenant NAME: there is no tenant yet, or more than one")
-        actor = first_administrator(slug)
-        if actor is None:
-            raise CommandError(f"tenant {slug} has no usable admin key on its root; say --by KEY_ID")
-        return actor
 
 
 def _grant(text: str) -> GrantSpec:
