@@ -17,6 +17,7 @@ from oml.core.ids import new_id
 from oml.journal.append import append, hold, journalled
 from oml.journal.registry import Event
 from workareas import access, quota, reasons
+from workareas.access import Access
 from workareas.authentication import digest_of, new_secret
 from workareas.errors import AccessForbidden, AccessNotFound
 from workareas.events import (
@@ -77,8 +78,9 @@ def issue_key(
     """Issue a key to a principal, with its grants, as one journalled act.
 
     Args:
-        actor: an admin of every node that is granted, or of the root where none is.
-        principal: an existing principal's id, or what to create.
+        actor: an admin of every node that is granted, of at least one where none is.
+        principal: an existing principal's id, or what to create. Only an admin of the root hands out a key that acts
+            in the name of somebody who is there already.
         role: the key's ceiling; operator keys come from the command line alone.
         grants: what the key may do where; each within the role's ceiling.
         expires_at: when the key stops working; never, when None.
@@ -102,7 +104,7 @@ def issue_key(
             raise Validation(f"grants[{position}] repeats an earlier entry", param=f"grants[{position}]")
     if not known.scope(Capability.ADMIN).allow:
         raise AccessForbidden("this key administers no workarea")
-    owner = _principal(actor, principal)
+    owner = _principal(known, principal)
     secret = new_secret()
     key = Key.objects.create(
         tenant_id=actor.tenant_id,
@@ -312,9 +314,12 @@ def _find_key(actor: Actor, key: str) -> Key:
     return row
 
 
-def _principal(actor: Actor, asked: str | NewPrincipal) -> Principal:
+def _principal(known: Access, asked: str | NewPrincipal) -> Principal:
+    actor = known.actor
     if isinstance(asked, str):
-        found = Principal.objects.filter(pk=asked, tenant_id=actor.tenant_id).first()
+        found = None
+        if "\x00" not in asked and Capability.ADMIN in known.effective("universe"):
+            found = Principal.objects.filter(pk=asked, tenant_id=actor.tenant_id).first()
         if found is None:
             raise AccessNotFound(f"no principal {asked} for this key", param="principal.id")
         return found
