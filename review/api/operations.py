@@ -13,6 +13,7 @@ from review.actions.serve import serve_item
 from review.actions.verdict import VerdictCommand, give_verdict
 from review.api import shapes
 from review.policy import ReasonCode, VerdictWord
+from review.selectors.edge_queue import edge_queue
 from review.selectors.queue import QueueQuery, review_queue
 from review.selectors.served import served_item
 from review.selectors.served_edge import view_of_edge
@@ -43,6 +44,25 @@ def _verdict(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
     return give_verdict(actor, command=command)
 
 
+def _edge_queue(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    return edge_queue(actor, **values)
+
+
+_EDGE = an_object(
+    {
+        "edge_id": STRING,
+        "kind": STRING,
+        "label": STRING,
+        "from": {"type": "object"},
+        "to": {"type": "object"},
+        "proposer": STRING,
+        "proposer_key": STRING,
+        "proposed_at": TIME,
+        "may_judge": FLAG,
+        "blocked_by": nullable(an_object({"code": STRING, "rule": STRING, "message": STRING})),
+    }
+)
+_EDGES = an_object({"items": a_list(_EDGE), "next_cursor": nullable(STRING), "total": NUMBER})
 _ITEM = an_object(
     {
         "artifact_id": STRING,
@@ -125,4 +145,7 @@ serve = Operation(
 )
 verdict = Operation(
     "review_verdict", shapes.VerdictShape, _verdict, _JUDGED, summary="Ratify or reject what was served"
+)
+edges = Operation(
+    "review_edges", shapes.EdgeQueueShape, _edge_queue, _EDGES, summary="Pending edges that await this reviewer"
 )

@@ -19,6 +19,11 @@ class QueueShape(StrictSerializer):
     cursor = Text(max_length=4096, required=False)
 
 
+class EdgeQueueShape(StrictSerializer):
+    limit = Whole(required=False, help_text="1 to 100; 50 when left out.")
+    cursor = Text(max_length=4096, required=False)
+
+
 class ServeShape(StrictSerializer):
     artifact_id = Reference(required=False, help_text="The held item to open …")
     edge_id = Reference(required=False, help_text="… or the pending edge.")

@@ -17,6 +17,7 @@ def _route(where: str, **methods: Operation) -> URLPattern:
 
 urlpatterns = [
     _route("review/queue", get=do.queue),
+    _route("review/edges", get=do.edges),
     _route("review/serves", post=do.serve),
     _route("review/verdicts", post=do.verdict),
     path("evidence", Evidence.as_view()),
