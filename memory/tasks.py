@@ -9,6 +9,7 @@ from celery import shared_task
 from memory.claims.actions.end import expire_held
 from memory.claims.actions.scan import SCAN_TASK, scan_artifacts
 from memory.recall import index, statistics
+from memory.recall.sealing import seal_read_logs
 from oml.jobs.outbox import handler
 
 
@@ -29,3 +30,9 @@ def refresh_statistics() -> None:
     """Count document frequencies anew where they moved, and embed what waited for its embedder."""
     statistics.refresh_changed()
     index.embed_missing()
+
+
+@shared_task(name="memory.seal_read_log", ignore_result=True)
+def seal() -> None:
+    """Seal the last minute of reads into each tenant's journal."""
+    seal_read_logs()

@@ -140,4 +140,7 @@ class ReadLog(models.Model):
 
     class Meta:
         verbose_name_plural = "read log"
-        indexes = [models.Index(fields=["tenant_id", "-at"], name="read_log_newest")]
+        indexes = [
+            models.Index(fields=["tenant_id", "-at"], name="read_log_newest"),
+            models.Index(fields=["tenant_id", "id"], name="read_log_sealing"),
+        ]

@@ -187,6 +187,7 @@ CELERY_BEAT_SCHEDULE = {
         "oml.jobs.sweep": 5.0,
         "oml.jobs.heartbeat": 10.0,
         "memory.expire_held": 60.0,
+        "memory.seal_read_log": 60.0,
         "journal.checkpoint": 60.0,
         "memory.refresh_statistics": 300.0,
     }.items()
