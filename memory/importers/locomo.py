@@ -46,7 +46,9 @@ def conversations(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-        named = [(str(row["sample_id"]), row["conversation"]) for row in rows]
+        named = [(str(row["sample_id"]), dict(row["conversation"])) for row in list(rows)]
+        if not named:
+            raise ValueError
     except (ValueError, KeyError, TypeError):
         raise ValueError("this is not a LoCoMo file (a list of objects with sample_id and conversation)") from None
     yield from named
