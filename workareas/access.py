@@ -23,6 +23,11 @@ from workareas.models import Grant, Key, Workarea, WorkareaGroupPermission, Work
 from workareas.verbs import CAPABILITY_OF, CEILING, Capability, Verb, may_hold, verbs_carried
 
 _HUMAN_PERMISSIONS = {"read": Capability.READER, "review": Capability.REVIEW, "administer": Capability.ADMIN}
+#: Where guardian keeps them, from a key on, and what an explanation calls them.
+_HUMAN_ROWS = (
+    ("permission of the user", "principal__workareauserpermission"),
+    ("permission of a group", "principal__groups__workareagrouppermission"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +89,7 @@ class Access:
 
     def effective(self, path: str) -> frozenset[Capability]:
         """Capabilities at a path: allows minus denies, within the role's ceiling."""
-        here = [rule for rule in self.rules if rule.covers(path)]
-        denied = {rule.capability for rule in here if not rule.allow}
-        allowed = {rule.capability for rule in here if rule.allow}
-        return frozenset(allowed - denied) & CEILING[self.actor.role]
+        return capabilities(self.rules, self.actor.role, path)
 
     def scope(self, capability: Capability) -> Scope:
         """Where the actor holds a capability, as prefix lists."""
@@ -124,6 +126,14 @@ class Access:
         blocked_by: tuple[Rule, ...] = (),
     ) -> Decision:
         return Decision(False, verb, node, self.epoch, error.code, error.rule, because, blocked_by, refusal=error)
+
+
+def capabilities(rules: Iterable[Rule], role: Role, path: str) -> frozenset[Capability]:
+    """The rule itself (D7): allows on the path or above minus denies on the path or above, within the ceiling."""
+    here = [rule for rule in rules if rule.covers(path)]
+    denied = {rule.capability for rule in here if not rule.allow}
+    allowed = {rule.capability for rule in here if rule.allow}
+    return frozenset(allowed - denied) & CEILING[role]
 
 
 def load(actor: Actor) -> Access:
@@ -215,6 +225,37 @@ def readable_paths(actor: Actor) -> Scope:
     return load(actor).scope(Capability.READER)
 
 
+def live_rules(tenant_id: str) -> dict[str, tuple[Role, list[Rule]]]:
+    """Role and rules of every live key of a tenant that has any, by key id: :func:`load` for all of them at once.
+
+    A constant number of queries; for questions about everybody, such as whose access a move changes.
+    """
+    live = Key.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=now()),
+        tenant_id=tenant_id,
+        revoked_at=None,
+        principal__is_active=True,
+    )
+    roles = dict(live.values_list("pk", "role"))
+    found = [
+        (key, Rule(path, Capability(capability), effect == "allow", f"grant {grant}"))
+        for grant, key, path, capability, effect in Grant.objects.filter(key__in=live).values_list(
+            "id", "key_id", "workarea__path", "capability", "effect"
+        )
+    ]
+    for source, rows in _HUMAN_ROWS:
+        place, code = f"{rows}__content_object__path", f"{rows}__permission__codename"
+        held = live.filter(interactive=True, **{f"{rows}__content_object__tenant_id": tenant_id})
+        for key, path, codename in held.values_list("pk", place, code):
+            rule = _human_rule(source, codename, path)
+            if rule is not None:
+                found.append((key, rule))
+    rules: dict[str, tuple[Role, list[Rule]]] = {}
+    for key, rule in found:
+        rules.setdefault(key, (Role(roles[key]), []))[1].append(rule)
+    return rules
+
+
 def holders(node: Workarea, capability: Capability) -> dict[str, frozenset[str]]:
     """Every live key that effectively holds a capability at a node, with the paths its access comes from.
 
@@ -239,7 +280,7 @@ def holders(node: Workarea, capability: Capability) -> dict[str, frozenset[str]]
     ]
     names = [name for name, carried in _HUMAN_PERMISSIONS.items() if carried is capability]
     codenames = [prefix + name for name in names for prefix in ("", "deny_")]
-    for rows in ("principal__workareauserpermission", "principal__groups__workareagrouppermission"):
+    for _, rows in _HUMAN_ROWS:
         place, code = f"{rows}__content_object__path", f"{rows}__permission__codename"
         human = {f"{rows}__content_object__tenant_id": node.tenant_id, f"{place}__in": above}
         found += [
@@ -285,6 +326,13 @@ def _human_rules(actor: Actor) -> Iterable[Rule]:
     for source, rows in (("permission of the user", of_user), ("permission of a group", of_groups)):
         mine = rows.filter(content_object__tenant_id=actor.tenant_id)
         for codename, path in mine.values_list("permission__codename", "content_object__path"):
-            name = codename.removeprefix("deny_")
-            if name in _HUMAN_PERMISSIONS:
-                yield Rule(path, _HUMAN_PERMISSIONS[name], not codename.startswith("deny_"), f"{source}: {codename}")
+            rule = _human_rule(source, codename, path)
+            if rule is not None:
+                yield rule
+
+
+def _human_rule(source: str, codename: str, path: str) -> Rule | None:
+    capability = _HUMAN_PERMISSIONS.get(codename.removeprefix("deny_"))
+    if capability is None:
+        return None
+    return Rule(path, capability, not codename.startswith("deny_"), f"{source}: {codename}")

@@ -10,9 +10,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from oml.core.actor import Actor
-from oml.core.canonical import canonical_json, sha256_hex
+from oml.core.canonical import canonical_json
 from oml.core.errors import Validation
 from oml.core.machine import IllegalTransition
+from oml.crypto.digest import keyed_digest
 from oml.journal.append import append, hold, journalled
 from workareas import access, reasons
 from workareas.errors import Frozen
@@ -133,7 +134,8 @@ def update_crew(actor: Actor, *, workarea: str, crew: Crew) -> Workarea:
     node = access.require_node(decision)
     _set_crew(node, crew)
     node.save(update_fields=["crew_name", "crew_charter_uri", "crew_external_manager"])
-    digest = sha256_hex(canonical_json([crew.name, crew.charter_uri, crew.external_manager]))
+    # Names are few, and a bare digest of one is found by trying; the journal is for ever (design: integrity).
+    digest = keyed_digest("workarea.crew", canonical_json([crew.name, crew.charter_uri, crew.external_manager]))
     append(
         actor,
         [WorkareaCrewUpdated(workarea_id=node.pk, workarea=node.pk, crew_digest=digest)],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import QuerySet
 
-from oml.core.actor import Actor, Role
+from oml.core.actor import Actor
 from oml.core.errors import Validation
 from oml.journal.append import append, journalled
 from workareas import access, reasons
@@ -20,8 +20,8 @@ from workareas.access import Rule, within
 from workareas.errors import Frozen
 from workareas.events import WorkareaReassigned
 from workareas.ladder import Status, is_frozen
-from workareas.models import Grant, Key, Workarea
-from workareas.verbs import CEILING, Capability, Verb
+from workareas.models import Workarea
+from workareas.verbs import Verb
 
 _MOVE = """
 UPDATE workareas_workarea SET path = %s || substr(path, %s)
@@ -130,36 +130,30 @@ def _check(node: Workarea, above: Workarea, subtree: Iterable[Workarea]) -> None
 
 
 def _access_changes(tenant_id: str, subtree: list[Workarea], old_path: str, new_path: str) -> list[AccessChange]:
-    """Compare every key's effective capabilities at every node of the subtree, before and after."""
-    rules: dict[str, list[Rule]] = {}
-    for key_id, path, capability, effect in Grant.objects.filter(key__tenant_id=tenant_id).values_list(
-        "key_id", "workarea__path", "capability", "effect"
-    ):
-        rules.setdefault(key_id, []).append(Rule(path, Capability(capability), effect == "allow", ""))
-    roles = dict(Key.objects.filter(pk__in=rules).values_list("pk", "role"))
+    """Compare every live key's effective capabilities at every node of the subtree, before and after."""
     changes = []
-    for key_id, mine in sorted(rules.items()):
+    for key_id, (role, mine) in sorted(access.live_rules(tenant_id).items()):
+        if _inherited(mine, old_path) == _inherited(mine, new_path):
+            continue  # rules inside the subtree move with it; only what comes from above can change
         moved = [_moved(rule, old_path, new_path) for rule in mine]
-        ceiling = CEILING[Role(roles[key_id])]
         for node in subtree:
-            before = _effective(mine, node.path) & ceiling
-            after = _effective(moved, new_path + node.path[len(old_path) :]) & ceiling
+            before = access.capabilities(mine, role, node.path)
+            after = access.capabilities(moved, role, new_path + node.path[len(old_path) :])
             if before != after:
                 gained, lost = tuple(sorted(after - before)), tuple(sorted(before - after))
                 changes.append(AccessChange(key_id, node.pk, node.path, gained, lost))
     return changes
 
 
+def _inherited(rules: list[Rule], path: str) -> set[tuple[Capability, bool]]:
+    parent = path.rpartition(".")[0]
+    return {(rule.capability, rule.allow) for rule in rules if rule.covers(parent)}
+
+
 def _moved(rule: Rule, old_path: str, new_path: str) -> Rule:
     if not within(rule.path, old_path):
         return rule
     return Rule(new_path + rule.path[len(old_path) :], rule.capability, rule.allow, rule.source)
-
-
-def _effective(rules: list[Rule], path: str) -> frozenset[Capability]:
-    here = [rule for rule in rules if rule.covers(path)]
-    denied = {rule.capability for rule in here if not rule.allow}
-    return frozenset(rule.capability for rule in here if rule.allow) - denied
 
 
 def _like(path: str) -> str:
