@@ -21,7 +21,7 @@ from workareas.errors import Frozen
 from workareas.events import WorkareaReassigned
 from workareas.ladder import Status, is_frozen
 from workareas.models import Workarea
-from workareas.verbs import Verb
+from workareas.verbs import Capability, Verb
 
 _MOVE = """
 UPDATE workareas_workarea SET path = %s || substr(path, %s)
