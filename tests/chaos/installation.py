@@ -122,7 +122,11 @@ class Installation:
 
     def until_ready(self, seconds: float = READY_SECONDS) -> None:
         """Wait for ``/readyz`` 200."""
-        self.until(self._is_ready, seconds, "/readyz is not green")
+        try:
+            self.until(lambda: self._readyz()[0] == 200, seconds, "/readyz is not green")
+        except AssertionError as late:
+            late.add_note(f"/readyz says {self._readyz()}")
+            raise
 
     def until_worker(self, seconds: float = READY_SECONDS) -> None:
         """Wait for a worker that said within the last moments that it lives."""
@@ -161,9 +165,6 @@ class Installation:
             "PYTHONUNBUFFERED": "1",
             ownership.MARK: str(self.places.home),
         }
-
-    def _is_ready(self) -> bool:
-        return self._readyz()[0] == 200
 
     def _worker_age(self) -> float:
         workers = self._readyz()[1].get("checks", {}).get("workers", {})
