@@ -1,4 +1,4 @@
-"""JSON in, strictly: UTF-8, one object, a stated largest size, no NaN, no bottomless nesting."""
+"""JSON in, strictly: UTF-8, one object, a stated largest size, no NaN, no name twice, no bottomless nesting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parse_json_object(raw: bytes) -> dict[str, Any]:
         Validation: ``request.validation``; not UTF-8, not JSON, not an object.
     """
     try:
-        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=once_each)
     except UnicodeDecodeError:
         raise Validation("the body is not valid UTF-8") from None
     except (ValueError, RecursionError):
@@ -45,6 +45,18 @@ class StrictJSONParser(BaseParser):
         if len(raw) > MAX_BODY_BYTES:
             raise SizeExceeded(f"a request body has at most {MAX_BODY_BYTES} bytes")
         return parse_json_object(raw)
+
+
+def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names are all different: of two equal ones, two readers would take different values.
+
+    Raises:
+        ValueError: a name is repeated.
+    """
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a name is repeated")
+    return value
 
 
 def _refuse_constant(name: str) -> None:

@@ -1,7 +1,7 @@
 """From the bytes of one POST to one JSON-RPC message, strictly; pure, no Django.
 
 What must never happen here: a message that two readers could understand differently (NaN, invalid UTF-8, a
-boolean id, a batch) passing as valid, or an exception other than ``RpcError`` leaving.
+name twice, a boolean id, a batch) passing as valid, or an exception other than ``RpcError`` leaving.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from mcp_types.jsonrpc import JSONRPC_VERSION
 
+from oml.http.parsers import once_each
 from oml.mcp.errors import invalid_request, parse_error
 
 
@@ -65,7 +66,7 @@ def _decode(raw: bytes) -> Any:
     except UnicodeDecodeError:
         raise parse_error("the body is not UTF-8") from None
     try:
-        return json.loads(text, parse_constant=_refuse_number, parse_float=_finite)
+        return json.loads(text, parse_constant=_refuse_number, parse_float=_finite, object_pairs_hook=once_each)
     # ValueError also covers integers beyond Python's digit limit; RecursionError is deep nesting.
     except (ValueError, RecursionError):
         raise parse_error("the body is not one JSON text") from None
