@@ -31,8 +31,8 @@ SPEAKER = 1.85
 ASKS = -1.0
 TELLS_TIME = 2.8
 #: Where a score of one half lies, and how fast it rises: only for the number that callers see.
-MIDDLE = 4.0
-SLOPE = 0.7
+MIDDLE = 8.0
+SLOPE = 0.35
 
 
 @dataclass(frozen=True, slots=True)
