@@ -16,6 +16,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
 from oml.console import tiles
@@ -80,7 +81,7 @@ class ConsoleSite(AdminSite):
         target = request.GET.get("next") or reverse("admin:index", current_app=self.name)
         return redirect_to_login(target)
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """The start page: tiles, pages, then the lists."""
         extra = {"tiles": tiles.for_request(request), "pages": _pages, **(extra_context or {})}
         return super().index(request, extra)

@@ -400,7 +400,7 @@ def test_item__findings_and_unseen_characters__are_marked_and_the_text_is_unalte
     assert 'data-label="ZWSP"' in shown[1] and 'data-label="SHY"' in shown[1]
     assert 'id="finding-1"' in shown[1] and 'href="#finding-1"' in body
     assert "Flagged" in said(page)
-    assert "characters that cannot be seen" in said(page)
+    assert "Characters that cannot be seen" in said(page)
 
 
 def test_item__scanners__clean_flagged_and_not_run_read_differently(world: World, rita: Human) -> None:
@@ -604,7 +604,7 @@ def test_item__ten_times_the_findings_and_sources__asks_the_database_as_often(wo
     _held(world, claim_key="the-next-one")
     few = asked(1)
     assert asked(10) == few
-    assert few <= 32
+    assert few <= 36
 
 
 def test_hidden__the_helper__reads_the_digest_of_the_page(world: World, rita: Human) -> None:
