@@ -56,3 +56,7 @@ bench-recall: ## recall@1/5/10 and MRR on LoCoMo through the product's own doors
 bench-scan: ## what the scanners find and what they wrongly suspect, on the public sets
 	@$(PYTHON) oml/embedded/environment.py
 	@exec $(BIN)/python bench/scan.py
+
+bench-journal: ## what order, chain and proofs of the journal cost beside the same inserts without them
+	@$(PYTHON) oml/embedded/environment.py
+	@exec $(BIN)/python -m oml.embedded.test --durable -- $(BIN)/python bench/journal.py $(ARGS)

@@ -1,7 +1,7 @@
-"""``python -m oml.embedded.test -- COMMAND …``: runs a command on a throw-away Postgres of its own.
+"""``python -m oml.embedded.test [--durable] -- COMMAND …``: runs a command on a throw-away Postgres of its own.
 
-For benches and checks that need a database and must not touch the one of ``make run``. The exit code is the
-command's.
+For benches and checks that need a database and must not touch the one of ``make run``. ``--durable`` lets commits
+reach the disk, which costs time and is what production does. The exit code is the command's.
 With ``DATABASE_URL`` set it runs on that.
 """
 
@@ -18,6 +18,9 @@ from oml.embedded.throwaway import ThrowawayCluster
 def main(argv: list[str] | None = None) -> int:
     """Runs the command; 2 when there is none."""
     words = sys.argv[1:] if argv is None else argv
+    durable = words[:1] == ["--durable"]
+    if durable:
+        words = words[1:]
     if words[:1] == ["--"]:
         words = words[1:]
     if not words:
@@ -25,7 +28,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     if os.environ.get("DATABASE_URL"):
         return subprocess.run(words).returncode
-    cluster = ThrowawayCluster()
+    cluster = ThrowawayCluster(durable=durable)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return subprocess.run(words, env={**os.environ, **cluster.environment()}).returncode

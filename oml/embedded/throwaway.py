@@ -29,14 +29,18 @@ _PREFIX = "oml-test-"
 
 
 class ThrowawayCluster:
-    """Started by the constructor; :meth:`end` stops it and removes every file."""
+    """Started by the constructor; :meth:`end` stops it and removes every file.
 
-    def __init__(self) -> None:
+    Args:
+        durable: commits reach the disk, as in production; for benches whose figures depend on it.
+    """
+
+    def __init__(self, *, durable: bool = False) -> None:
         _remove_abandoned()
         home = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self.places = Places(home)
         (home / "owner").write_text(f"{os.getpid()} {psutil.Process().create_time()}")
-        self.cluster = Cluster(self.places, durable=False)
+        self.cluster = Cluster(self.places, durable=durable)
         if self.cluster.account.is_other:
             os.chmod(home, 0o711)
         self._owner = os.getpid()
