@@ -69,3 +69,8 @@ class Edge(models.Model):
     @property
     def to_id(self) -> str:
         return self.to_artifact_id or self.to_workarea_id
+
+    @property
+    def claim_ids(self) -> list[str]:
+        """Both ends of a claim edge; none of a workarea edge."""
+        return [end for end in (self.from_artifact_id, self.to_artifact_id) if end is not None]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from memory.claims.models import Artifact
 from memory.claims.states import State
 from memory.graph.labels import EdgeState
 from memory.graph.models import Edge
 from oml.core.actor import Actor
 from oml.core.canonical import canonical_json, sha256_hex
 from oml.core.clock import now, rfc3339
+from oml.crypto.digest import commitment
 from oml.journal.append import append, journalled
 from review.errors import ProposerIsRatifier, Stale
 from review.events import Served
@@ -18,6 +20,7 @@ from review.models import EdgeServe
 from workareas import access
 from workareas.access import Access
 from workareas.errors import AccessNotFound
+from workareas.models import Workarea
 from workareas.selectors.fences import inside_fence
 from workareas.selectors.policies import effective_policy
 from workareas.verbs import Capability, Verb
@@ -40,7 +43,8 @@ def serve_edge(actor: Actor, *, edge: str) -> EdgeServe:
     access.require_role(actor, Verb.RELATE_RATIFY)
     known = access.load(actor)
     row = require_reviewable(actor, known, find_edge(actor, edge), f"no edge {edge} for this key")
-    check_ratifiable(actor, row)
+    check_open(row)
+    check_ratifier(actor, row)
     policy = effective_policy(row.from_workarea)
     serve = EdgeServe.objects.create(
         tenant_id=actor.tenant_id,
@@ -89,39 +93,54 @@ def require_reviewable(actor: Actor, known: Access, row: Edge | None, message: s
     return row
 
 
-def check_ratifiable(actor: Actor, row: Edge) -> None:
-    """R2 for edges: the ratifier's key *and* principal differ from the proposer's; and the edge still stands.
+def check_open(row: Edge) -> None:
+    """Whether the edge still awaits a decision.
 
     Raises:
-        Stale: ``review.stale``.
-        ProposerIsRatifier: ``review.author``.
+        Stale: ``review.stale``; decided, or an endpoint is no longer promoted.
     """
     if row.state != EdgeState.PENDING:
         raise Stale("this edge is no longer pending")
     for artifact in (row.from_artifact, row.to_artifact):
         if artifact is not None and artifact.state != State.PROMOTED:
             raise Stale("an endpoint of this edge is no longer promoted")
+
+
+def check_ratifier(actor: Actor, row: Edge) -> None:
+    """R2 for edges: the ratifier's key *and* principal differ from the proposer's.
+
+    Raises:
+        ProposerIsRatifier: ``review.author``.
+    """
     if actor.key_id == row.proposer_key_id or actor.principal_id == row.proposer_principal_id:
         raise ProposerIsRatifier
 
 
 def edge_digest(row: Edge) -> str:
-    """Hex SHA-256 over all that a ratification rests on, from the rows as they are now."""
-    ends = [
-        {
-            "workarea": node.pk,
-            "path": node.path,
-            "status": node.status,
-            "artifact": artifact.pk if artifact else None,
-            "text_sha256": artifact.text_sha256 if artifact else None,
-        }
-        for node, artifact in (
-            (row.from_workarea, row.from_artifact),
-            (row.to_workarea, row.to_artifact),
-        )
-    ]
-    bound: dict[str, Any] = {"edge": row.pk, "kind": row.kind, "label": row.label, "note": row.note, "ends": ends}
+    """Hex SHA-256 over all that a ratification rests on, from the rows as they are now; the edge is open.
+
+    Note and texts enter as their salted commitments: this digest is journalled, and no word may be guessed from it
+    once an erasure has destroyed the salts (design: integrity).
+    """
+    bound: dict[str, Any] = {
+        "edge": row.pk,
+        "kind": row.kind,
+        "label": row.label,
+        "note_commitment": _committed(row.note_salt, row.note) if row.note else None,
+        "ends": [_bound_end(row.from_workarea, row.from_artifact), _bound_end(row.to_workarea, row.to_artifact)],
+    }
     return sha256_hex(canonical_json(bound))
+
+
+def _bound_end(node: Workarea, artifact: Artifact | None) -> dict[str, Any]:
+    end: dict[str, Any] = {"workarea": node.pk, "path": node.path, "status": node.status}
+    if artifact is not None:
+        end |= {"artifact": artifact.pk, "text_commitment": _committed(artifact.commitment_salt, artifact.text or "")}
+    return end
+
+
+def _committed(salt: bytes | memoryview | None, words: str) -> str:
+    return commitment(bytes(salt or b""), words.encode())
 
 
 def is_edge_serve(actor: Actor, *, serve_id: str) -> bool:

@@ -20,7 +20,7 @@ from oml.crypto.digest import commitment, new_salt
 from oml.crypto.signing import PayloadType, sign_envelope
 from oml.journal.append import append, journalled
 from review import ceremony
-from review.actions.edge_serve import check_ratifiable, edge_digest, find_edge, require_reviewable
+from review.actions.edge_serve import check_open, check_ratifier, edge_digest, find_edge, require_reviewable
 from review.actions.verdict import VerdictCommand, reason_code_of
 from review.errors import Stale
 from review.events import Judged
@@ -29,6 +29,7 @@ from review.policy import ReasonCode, VerdictWord
 from workareas import access
 from workareas.errors import AccessNotFound, Frozen
 from workareas.ladder import Status, is_frozen
+from workareas.selectors.bans import refuse_banned
 from workareas.selectors.policies import effective_policy
 from workareas.verbs import Verb
 
@@ -56,6 +57,7 @@ def give_edge_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any
         VerbCeiling, AccessNotFound: ``access.*``; another reviewer's serve does not exist.
         ServeConsumed, ServeExpired, Stale, ProposerIsRatifier: ``review.*``.
         Frozen: ``workarea.frozen``; the *from* node is validated.
+        Banned: ``admission.banned``; the proposer or an endpoint was banned since the proposal.
         Validation: ``request.validation``; a rejection without a reason.
     """
     access.require_role(actor, Verb.RELATE_RATIFY)
@@ -68,11 +70,12 @@ def give_edge_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any
     edge = require_reviewable(actor, known, find_edge(actor, edge_id), unknown)
     serve = EdgeServe.objects.select_for_update(no_key=True).get(pk=command.serve_id)
     ceremony.check_fresh(serve)
-    if edge.state != EdgeState.PENDING or not serve.content_digest == command.content_digest == edge_digest(edge):
+    check_open(edge)
+    if not serve.content_digest == command.content_digest == edge_digest(edge):
         raise Stale("the edge or one of its endpoints changed since it was served")
-    check_ratifiable(actor, edge)
-    if command.verdict is VerdictWord.RATIFY and is_frozen(Status(edge.from_workarea.status)):
-        raise Frozen(edge.from_workarea_id)
+    check_ratifier(actor, edge)
+    if command.verdict is VerdictWord.RATIFY:
+        _check_admissible(edge)
     policy = effective_policy(edge.from_workarea)
     code = reason_code_of(command, reason_required=policy.reason_required)
     serve.consumed_at = now()
@@ -99,6 +102,18 @@ def give_edge_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any
         "label": edge.label,
         "state": str(edge.state),
     }
+
+
+def _check_admissible(edge: Edge) -> None:
+    """What would refuse the proposal today refuses its ratification."""
+    if is_frozen(Status(edge.from_workarea.status)):
+        raise Frozen(edge.from_workarea_id)
+    refuse_banned(
+        edge.tenant_id,
+        key_id=edge.proposer_key_id,
+        principal_id=edge.proposer_principal_id,
+        sources=edge.claim_ids,
+    )
 
 
 def _store(actor: Actor, command: VerdictCommand, serve: EdgeServe, edge: Edge, code: ReasonCode | None) -> Judged:

@@ -16,7 +16,7 @@ from workareas.words import BanKind
 
 
 def refuse_banned(
-    tenant_id: str, *, key_id: str, principal_id: str, text_sha256: str, sources: Iterable[str] = ()
+    tenant_id: str, *, key_id: str, principal_id: str, text_sha256: str | None = None, sources: Iterable[str] = ()
 ) -> None:
     """Refuse when the author, the text or a declared source is banned.
 
@@ -24,7 +24,7 @@ def refuse_banned(
         tenant_id: whose bans.
         key_id: the author's key.
         principal_id: the author's principal.
-        text_sha256: hex digest of the text.
+        text_sha256: hex digest of the text; None where there is none, as with an edge.
         sources: artifact ids that it derives from.
 
     Raises:
@@ -33,7 +33,7 @@ def refuse_banned(
     asked: Sequence[tuple[str, list[str], str]] = (
         (BanKind.KEY, [key_id], "this key"),
         (BanKind.PRINCIPAL, [principal_id], "this key's principal"),
-        (BanKind.DIGEST, [text_sha256], "this text"),
+        (BanKind.DIGEST, [text_sha256] if text_sha256 else [], "this text"),
         (BanKind.ARTIFACT, list(sources), "a declared source"),
     )
     wanted = Q(pk__in=[])

@@ -23,6 +23,7 @@ from workareas.access import Access
 from workareas.errors import Frozen
 from workareas.ladder import Status, is_frozen
 from workareas.models import Workarea
+from workareas.selectors.bans import refuse_banned
 from workareas.selectors.fences import fence_of
 from workareas.verbs import Capability, Verb
 
@@ -70,6 +71,7 @@ def propose_edge(actor: Actor, *, command: ProposeCommand) -> dict[str, Any]:
         EndpointNotFound, ProposeForbidden: ``access.not_found``, ``access.forbidden``, with the edge rule.
         UnknownLabel, DuplicateEdge: ``relate.label``, ``relate.duplicate``.
         Frozen: ``workarea.frozen``; the *from* node is validated.
+        Banned: ``admission.banned``; the proposer or an endpoint.
         SimulationConflict: ``simulation.conflict``; the endpoints are in two simulations.
         Validation: ``request.validation``; an edge from something to itself.
         QuotaExceeded: ``limit.quota``.
@@ -85,6 +87,13 @@ def propose_edge(actor: Actor, *, command: ProposeCommand) -> dict[str, Any]:
         raise Validation("an edge joins two different endpoints", param="to")
     if is_frozen(Status(source.node.status)):
         raise Frozen(source.node.pk)
+    # A claim edge is a part of the admission pipeline (seed), so what admission refuses is refused here.
+    refuse_banned(
+        actor.tenant_id,
+        key_id=actor.key_id,
+        principal_id=actor.principal_id,
+        sources=[end.id for end in (source, target) if end.artifact],
+    )
     existing = _existing(actor, command, source, target)
     if existing is not None:
         return _answer(existing)
