@@ -40,7 +40,9 @@ def run() -> int:
     """Everything up, until asked to end. Returns the exit code: 0 when asked, 1 on failure."""
     environment = read(os.environ, root=ROOT)
     if environment.stage is not Stage.DEV:
-        raise Failed(f"`make run` is the embedded default; OML_ENV is {environment.stage}. See docs/operations.")
+        raise Failed(
+            f"`make run` is the embedded default; OML_ENV is {environment.stage}. See docs/operations/embedded-default.md."
+        )
     places = Places(environment.home)
     cluster = Cluster(places)
     cluster.make_folders()
