@@ -40,9 +40,7 @@ def run() -> int:
     """Everything up, until asked to end. Returns the exit code: 0 when asked, 1 on failure."""
     environment = read(os.environ, root=ROOT)
     if environment.stage is not Stage.DEV:
-        raise Failed(
-            f"`make run` is the embedded default; OML_ENV is {environment.stage}. See docs/operations/embedded-default.md."
-        )
+        raise Failed(f"`make run` is for OML_ENV=dev, and OML_ENV is {environment.stage}")
     places = Places(environment.home)
     cluster = Cluster(places)
     cluster.make_folders()

@@ -36,17 +36,19 @@ def free_port() -> int:
 class Run:
     """`make run` on a home and a port of its own, with nothing of the test's environment."""
 
-    def __init__(self, home: Path, port: int) -> None:
+    def __init__(self, home: Path, port: int, **further: str) -> None:
         self.places = Places(home)
         self.port = port
         self.output = home.parent / "terminal.txt"
         self.process: subprocess.Popen[bytes] | None = None
+        self.further = further
 
     @property
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
         return {**kept, "HOME": str(self.places.home.parent), "OML_HOME": str(self.places.home)} | {
-            "OML_PORT": str(self.port)
+            "OML_PORT": str(self.port),
+            **self.further,
         }
 
     def start(self) -> Run:

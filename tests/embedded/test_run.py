@@ -14,9 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
+from oml.embedded.cluster import Cluster
 from oml.embedded.ownership import MARK
+from oml.embedded.places import Places
 from tests.embedded.running import Run, free_port
 
 pytestmark = [pytest.mark.chaos, pytest.mark.slow]
@@ -151,6 +154,24 @@ def test_run__port_is_taken__refused_before_anything_is_started(untouched: Run) 
     assert done.returncode == 1
     assert f"port {untouched.port}" in done.stderr
     assert untouched.leftovers() == []
+
+
+def test_run__database_and_broker_are_given__uses_those_and_starts_no_postgres(home: Path) -> None:
+    given = Cluster(Places(home.parent / "given"))
+    url = given.ensure_started()
+    run = Run(home, free_port(), DATABASE_URL=url, CELERY_BROKER_URL=url.replace("postgresql://", "pgmq://"))
+    try:
+        run.start().until_welcome()
+        assert not run.places.postgres.exists()
+        with psycopg.connect(url) as connection:
+            row = connection.execute("SELECT count(*) FROM pgmq.meta WHERE queue_name = 'oml'").fetchone()
+        assert row == (1,)
+        run.interrupt()
+        ended(run, code=0)
+        assert given.is_ready()
+    finally:
+        run.clean_up()
+        given.stop()
 
 
 def test_run__web_cannot_live__everything_ends_with_its_log_and_exit_code_one(run: Run) -> None:
