@@ -119,7 +119,11 @@ def _subtree_page(view: _View, query: GraphQuery, after: str | None) -> tuple[li
 def _walked_page(view: _View, query: GraphQuery, after: str | None) -> tuple[list[Artifact], bool]:
     """Breadth first from the roots, in the order met; the walk is repeated per page, the server keeps nothing."""
     order = _walk(view, query.roots, query.depth)
-    start = order.index(after) + 1 if after in order else 0
+    if after is not None and after not in order:  # erased or moved away since; starting anew would repeat claims
+        raise Validation(
+            "the claim that the page before ended with is gone; start again without cursor", param="cursor"
+        )
+    start = order.index(after) + 1 if after is not None else 0
     wanted = order[start : start + query.limit]
     rows = view.claims.defer("text", "envelope").in_bulk(wanted)
     return [rows[pk] for pk in wanted if pk in rows], start + query.limit < len(order)
