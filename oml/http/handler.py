@@ -24,6 +24,9 @@ from oml.core.errors import (
 
 logger = logging.getLogger(__name__)
 
+# A kept "not found" would outlive the ratification that makes the thing readable.
+NEVER_STORED = {"Cache-Control": "no-store"}
+
 
 def typed(error: BaseException) -> OmlError:
     """The typed error that an exception is for the outside; unknown ones are logged by class name alone."""
@@ -55,12 +58,12 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     if isinstance(refusal, MethodNotAllowed):
         view = context.get("view")
         refusal = MethodNotAllowed(refusal.message, allow=tuple(getattr(view, "allowed_methods", ())))
-    return Response(refusal.as_dict(), status=refusal.status, headers=refusal.headers())
+    return Response(refusal.as_dict(), status=refusal.status, headers={**NEVER_STORED, **refusal.headers()})
 
 
 def json_error(refusal: OmlError) -> JsonResponse:
     """A typed error outside DRF: health, unknown paths, discovery."""
-    return JsonResponse(refusal.as_dict(), status=refusal.status, headers=refusal.headers())
+    return JsonResponse(refusal.as_dict(), status=refusal.status, headers={**NEVER_STORED, **refusal.headers()})
 
 
 def unknown_route(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:

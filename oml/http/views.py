@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from django.http import QueryDict
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -18,10 +19,18 @@ from oml.http.parsers import StrictJSONParser
 _WHOLE = re.compile(r"-?[0-9]{1,16}\Z")
 
 
+class OnlyJson(DefaultContentNegotiation):
+    """The answer is JSON whatever Accept says: there is nothing else to choose from, so nothing to refuse."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
 class OperationView(APIView):
     """Base of thin views; subclasses say how their method finds its operation."""
 
     parser_classes = (StrictJSONParser,)
+    content_negotiation_class = OnlyJson
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
 
     def perform(self, request: Request, operation: Operation, data: Any) -> Response:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
 
 from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
 from oml.core.actor import Actor
@@ -27,19 +24,8 @@ class ExportShape(StrictSerializer):
     to_seq = Whole(required=False, help_text="Last journal entry; the newest when left out.")
 
 
-class OneAnswer(BaseContentNegotiation):
-    """Whatever is asked for: a bundle is a zip, a refusal is JSON."""
-
-    def select_parser(self, request: Request, parsers: Any) -> Any:
-        return next((parser for parser in parsers if request.content_type.startswith(parser.media_type)), None)
-
-    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
-        return JSONRenderer(), JSONRenderer.media_type
-
-
 class Evidence(OperationView):
     authentication_classes = (BearerAuthentication,)
-    content_negotiation_class = OneAnswer
 
     @extend_schema(
         operation_id="evidence_export",
