@@ -53,6 +53,9 @@ class MiniLM:
         # Spinning threads on a shared machine cost four fifths of the throughput.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.intra_op_num_threads = min(2, os.cpu_count() or 1)
+        # The arena keeps, for every shape it met, the most that it ever needed: 1.6 GB a process after a few batches of
+        # long texts, beside 0.3 GB without, for a tenth of the speed.
+        options.enable_cpu_mem_arena = False
         options.log_severity_level = 3
         self._session = onnxruntime.InferenceSession(str(_checked(*MODEL)), options, providers=["CPUExecutionProvider"])
 
