@@ -31,6 +31,7 @@ class Draft:
     kind: str
     verb: str
     text: str
+    version: int = 1
     sources: tuple[str, ...] = ()
     simulation_id: str | None = None
     previous: Artifact | None = None
@@ -38,10 +39,6 @@ class Draft:
     thread: str | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
-
-    @property
-    def version(self) -> int:
-        return self.previous.version + 1 if self.previous else 1
 
 
 def store(actor: Actor, draft: Draft, event: type[Submitted]) -> tuple[Artifact, Submitted]:

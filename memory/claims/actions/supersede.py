@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Max
+
 from memory.claims.actions.end import reject
 from memory.claims.actions.store import Draft, store
 from memory.claims.actions.submit import permitted_write
@@ -72,6 +74,7 @@ def supersede_memory(actor: Actor, *, command: VersionCommand) -> dict[str, Any]
             kind=previous.kind,
             verb=previous.verb,
             text=command.text,
+            version=_next_version(previous),
             sources=command.derives_from,
             simulation_id=previous.simulation_id,
             previous=previous,
@@ -170,3 +173,9 @@ def _check_latest(previous: Artifact) -> None:
         raise WrongState(
             f"artifact {previous.pk} is {previous.state}; the latest version must be promoted to be superseded"
         )
+
+
+def _next_version(previous: Artifact) -> int:
+    """One more than any version that was ever proposed after this one: a rejected number is not given again."""
+    tried: int | None = Artifact.objects.filter(previous=previous).aggregate(highest=Max("version"))["highest"]
+    return max(previous.version, tried or 0) + 1
