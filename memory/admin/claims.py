@@ -14,12 +14,12 @@ from django.http import HttpRequest
 from memory.claims.models import Artifact, Lineage, ScanReport
 from oml.console.readonly import ReadOnlyAdmin, ReadOnlyInline
 
-_WITHHELD = ("text", "text_sha256", "commitment_salt", "envelope")
+WITHHELD = ("text", "text_sha256", "commitment_salt", "envelope")
 
 
-def _without_text(rows: Any, *ends: str) -> Any:
+def without_text(rows: Any, *ends: str) -> Any:
     """Join the artifacts that rows point to, without the columns that are withheld."""
-    return rows.select_related(*ends).defer(*(f"{end}__{name}" for end in ends for name in _WITHHELD))
+    return rows.select_related(*ends).defer(*(f"{end}__{name}" for end in ends for name in WITHHELD))
 
 
 class SourcesOfArtifact(ReadOnlyInline):
@@ -29,7 +29,7 @@ class SourcesOfArtifact(ReadOnlyInline):
     shown = ("position", "source", "claim_key", "state")
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return _without_text(super().get_queryset(request), "source").order_by("position")
+        return without_text(super().get_queryset(request), "source").order_by("position")
 
     @admin.display(description="claim key")
     def claim_key(self, row: Lineage) -> str:
@@ -101,7 +101,7 @@ class ArtifactAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         # Everything a list or page joins is named here: Django drops list_select_related once a queryset joins.
-        rows = _without_text(super().get_queryset(request), "previous").defer(*_WITHHELD)
+        rows = without_text(super().get_queryset(request), "previous").defer(*WITHHELD)
         return rows.select_related("previous", "workarea", "author_principal")
 
 
@@ -115,7 +115,7 @@ class LineageAdmin(ReadOnlyAdmin):
     shown = ("artifact", "source", "position")
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return _without_text(super().get_queryset(request), "artifact", "source")
+        return without_text(super().get_queryset(request), "artifact", "source")
 
 
 @admin.register(ScanReport)
@@ -128,7 +128,7 @@ class ScanReportAdmin(ReadOnlyAdmin):
     shown = ("artifact", "scanner", "scanner_version", "outcome", "found", "at")
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return _without_text(super().get_queryset(request), "artifact")
+        return without_text(super().get_queryset(request), "artifact")
 
     @admin.display(description="findings")
     def found(self, report: ScanReport) -> str:

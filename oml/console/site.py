@@ -61,7 +61,7 @@ class ConsoleSite(AdminSite):
     site_header = "OML administration"
     site_title = "OML admin"
     index_title = "Administration"
-    site_url = "/review/"
+    site_url = None  # administrators review nothing: a link to the queue would only lead to a refusal
     # Lists need the width; the start page and the breadcrumbs lead everywhere.
     enable_nav_sidebar = False
 

@@ -93,7 +93,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "/accounts/login/"
-LOGIN_REDIRECT_URL = "/review/"
+LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/accounts/login/"
 # No stand-in for "nobody": an unauthenticated request has no principal at all (fail closed).
 GUARDIAN_USER_OBJ_PERMS_MODEL = "guardian.UserObjectPermission"

@@ -13,7 +13,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from oml.console.readonly import ReadOnlyAdmin
-from review.models import Serve, Verdict
+from review.models import EdgeServe, EdgeVerdict, Serve, Verdict
 
 _ARTIFACT = ("text", "text_sha256", "commitment_salt", "envelope")
 
@@ -69,6 +69,29 @@ class VerdictAdmin(ReadOnlyAdmin):
     @admin.display(description="claim key")
     def claim_key(self, verdict: Verdict) -> str:
         return verdict.artifact.claim_key
+
+
+@admin.register(EdgeServe)
+class EdgeServeAdmin(ReadOnlyAdmin):
+    list_display = ("id", "edge_id", "reviewer_principal", "created_at", "expires_at", "consumed_at")
+    list_select_related = ("reviewer_principal",)
+    search_fields = ("=id", "=edge__id", "reviewer_principal__name")
+    ordering = ("-id",)
+    shown = ("id", "edge", "reviewer_principal", "reviewer_key", "created_at", "expires_at", "consumed_at")
+
+
+@admin.register(EdgeVerdict)
+class EdgeVerdictAdmin(ReadOnlyAdmin):
+    tenant_path = "edge__tenant_id"
+    list_display = ("id", "verdict", "edge_id", "reason_code", "reviewer_principal", "at")
+    list_filter = ("verdict", "reason_code")
+    search_fields = ("=id", "=edge__id", "reviewer_principal__name")
+    ordering = ("-id",)
+    shown = ("id", "edge", "serve", "verdict", "reason_code", "reviewer_principal", "reviewer_key", "at")
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows = super().get_queryset(request).select_related("reviewer_principal")
+        return rows.defer("reason", "reason_salt", "envelope")
 
 
 def _without_text(rows: Any) -> Any:

@@ -19,6 +19,7 @@ from review.selectors.served import served_item
 from workareas import access
 from workareas.errors import AccessNotFound, Frozen
 from workareas.ladder import Status, is_frozen
+from workareas.selectors.fences import inside_fence
 from workareas.selectors.policies import effective_policy
 from workareas.selectors.readers import readership
 from workareas.verbs import Capability, Verb
@@ -43,7 +44,7 @@ def item_page(actor: Actor, *, serve_id: str) -> dict[str, Any]:
     served["scans"] = _every_scanner(served["scans"])
     policy = effective_policy(item.workarea)
     ratified = Verdict.objects.filter(artifact=item, verdict=VerdictWord.RATIFY).count()
-    readers = readership(item.workarea)
+    readers = readership(item.workarea, simulation_id=item.simulation_id)
     own = actor.key_id == item.author_key_id or actor.principal_id == item.author_principal_id
     return {
         "served": served,
@@ -82,6 +83,8 @@ def item_outside(actor: Actor, *, artifact: str) -> dict[str, Any]:
     )
     if item is None or Capability.REVIEW not in known.effective(item.workarea.path):
         raise AccessNotFound.artifact(artifact)
+    if not inside_fence(actor, item.simulation_id):
+        raise AccessNotFound.artifact(artifact)
     waits = item.state == State.HELD and item.held_expires_at > now()
     if not waits and not Serve.objects.filter(artifact=item, reviewer_key_id=actor.key_id).exists():
         raise AccessNotFound.artifact(artifact)
@@ -104,7 +107,7 @@ def verdict_given(actor: Actor, *, serve_id: str) -> dict[str, Any] | None:
         if "\x00" not in serve_id
         else None
     )
-    if serve is None:
+    if serve is None or not inside_fence(actor, serve.artifact.simulation_id):
         raise AccessNotFound(f"no serve {serve_id} for this key")
     verdict: Verdict | None = getattr(serve, "verdict", None)
     if verdict is None:
@@ -156,6 +159,7 @@ def _outside(item: Artifact) -> dict[str, Any]:
         "kind": item.kind,
         "state": item.state,
         "cause": item.cause,
+        "simulation_id": item.simulation_id,
         "workarea_path": item.workarea.path,
         "workarea_status": item.workarea.status,
         "scans": ", ".join(

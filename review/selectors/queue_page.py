@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Q
+
 from memory.claims.models import Artifact
 from oml.core.actor import Actor
 from oml.core.clock import now
 from review.selectors.queue import QueueQuery, review_queue
 from workareas import access
+from workareas.selectors.fences import fence_of
 from workareas.verbs import Capability
 
 # A select with more entries than this helps nobody; the filter also takes a path typed into the address.
@@ -30,7 +33,11 @@ def queue_page(actor: Actor, *, query: QueueQuery) -> dict[str, Any]:
     """
     queue = review_queue(actor, query=query)
     scope = access.load(actor).scope(Capability.REVIEW)
-    held = Artifact.objects.held(now()).filter(scope.predicate("workarea__path"), tenant_id=actor.tenant_id)
+    held = Artifact.objects.held(now()).filter(
+        Q(simulation_id__isnull=True) | Q(simulation_id__in=fence_of(actor)),
+        scope.predicate("workarea__path"),
+        tenant_id=actor.tenant_id,
+    )
     paths = held.order_by("workarea__path").values_list("workarea__path", flat=True).distinct()
     authors = (
         held.order_by("author_principal__name", "author_key_id")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -65,7 +66,7 @@ def visit(chromium: Browser, live_server: Any) -> Iterator[Visit]:
             page.get_by_label("Name").fill(username)
             page.get_by_label("Password").fill(PASSWORD)
             page.get_by_role("button", name="Sign in").click()
-            page.wait_for_url("**/review/")
+            page.wait_for_url(re.compile("/(review|admin)/$"))
         return page
 
     yield open_page

@@ -15,7 +15,6 @@ from workareas.models import Key
 
 def test_issue_key__in_the_browser__shows_the_secret_once(world: World, ada: Key, visit: Visit) -> None:
     page = visit("ada")
-    page.get_by_role("link", name="Admin").click()
     page.get_by_role("link", name="Issue a key").click()
     page.get_by_label("New principal's name").fill("Metals writer")
     page.get_by_label("Role").select_option("writer")

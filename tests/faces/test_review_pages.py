@@ -85,8 +85,16 @@ def test_sign_in__wrong_password__says_so_without_saying_which(world: World, cli
 def test_sign_in__right_password__leads_to_the_queue(world: World, client: Client) -> None:
     enrol_human(world.admin, username="ines", name="Ines", password="a password of her own", role=Role.DREAMER)
     answer = client.post("/accounts/login/", {"username": "ines", "password": "a password of her own"})
-    assert answer.headers["Location"] == "/review/"
+    assert answer.headers["Location"] == "/"
+    assert client.get("/").headers["Location"] == "/review/"
     assert "You review nowhere yet" in said(client.get("/review/"))
+
+
+def test_home__whoever_signs_in__lands_where_they_have_something_to_do(world: World, client: Client) -> None:
+    assert client.get("/").headers["Location"] == "/accounts/login/?next=/"
+    assert human(world, "reviewer", name="rita").get("/").headers["Location"] == "/review/"
+    assert human(world, "admin", name="ada", staff=True).get("/").headers["Location"] == "/admin/"
+    assert human(world, "reader", name="otto").get("/").headers["Location"] == "/review/"
 
 
 def test_queue__a_human_without_a_key__gets_a_clear_page(world: World, client: Client) -> None:
@@ -111,6 +119,12 @@ def test_queue__a_role_that_never_reviews__is_told_so(world: World, kind: str) -
     assert page.status_code == 403
     assert "access.verb_ceiling" in said(page)
     assert "another role" in said(page)
+
+
+def test_queue__an_administrator_on_the_staff__is_led_to_the_console(world: World) -> None:
+    page = human(world, "admin", name="ada", staff=True).get("/review/")
+    assert page.status_code == 403
+    assert "To the administration" in said(page)
 
 
 def test_review_pages__every_answer__is_kept_out_of_caches(world: World, rita: Human) -> None:
