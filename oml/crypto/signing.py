@@ -116,9 +116,7 @@ def public_keys() -> list[dict[str, str]]:
     rows = []
     for key in load(SecretName.ENVELOPE_SIGNING).keys:
         raw = _signer(key.seed).public_key().public_bytes_raw()
-        rows.append(
-            {"keyid": keyid_of(raw), "algorithm": ALGORITHM, "public_key": base64.b64encode(raw).decode()}
-        )
+        rows.append({"keyid": keyid_of(raw), "algorithm": ALGORITHM, "public_key": base64.b64encode(raw).decode()})
     return rows
 
 

@@ -32,7 +32,7 @@ def test_quota__of_nonsense__says_what_it_takes(world: World) -> None:
 
 
 def test_issue_key__above_the_roles_ceiling__names_code_and_rule(world: World) -> None:
-    with pytest.raises(CommandError, match="request.validation"):
+    with pytest.raises(CommandError, match=r"request\.validation"):
         run("issue_key", "--name", "X", "--role", "reader", "--grant", "universe.a:writer")
 
 
