@@ -5,6 +5,7 @@ from django.apps import AppConfig
 #: Imported for what they register: errors, events, outbox handlers, ladder checks, what an erasure destroys.
 REGISTERING = (
     "memory.tasks",
+    "memory.claims.ban_subjects",
     "memory.claims.errors",
     "memory.claims.events",
     "memory.claims.ladder_checks",
@@ -13,6 +14,8 @@ REGISTERING = (
     "memory.graph.ladder_checks",
     "memory.graph.words",
     "memory.recall.events",
+    "memory.records.errors",
+    "memory.records.events",
 )
 
 

@@ -3,5 +3,37 @@
 from memory.claims.models import Artifact, Lineage, ScanReport
 from memory.graph.models import Edge
 from memory.recall.models import ReadLog, ServingRow, TermStatistics
+from memory.records.models import (
+    ContentBlob,
+    ContentPiece,
+    Engine,
+    Lane,
+    Record,
+    RecordEntry,
+    RecordGroup,
+    RecordGroupMember,
+    RecordLink,
+    RecordProperty,
+    SourceType,
+)
 
-__all__ = ["Artifact", "Edge", "Lineage", "ReadLog", "ScanReport", "ServingRow", "TermStatistics"]
+__all__ = [
+    "Artifact",
+    "ContentBlob",
+    "ContentPiece",
+    "Edge",
+    "Engine",
+    "Lane",
+    "Lineage",
+    "ReadLog",
+    "Record",
+    "RecordEntry",
+    "RecordGroup",
+    "RecordGroupMember",
+    "RecordLink",
+    "RecordProperty",
+    "ScanReport",
+    "ServingRow",
+    "SourceType",
+    "TermStatistics",
+]

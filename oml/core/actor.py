@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -37,6 +37,7 @@ class Actor:
         role: ceiling of that key.
         channel: the face the act came through.
         interactive: whether the key is a human's secretless key, so that human permissions apply.
+        client: what the calling client reported of itself with this call; a hint, never a credential.
     """
 
     tenant_id: str
@@ -45,3 +46,4 @@ class Actor:
     role: Role
     channel: Channel
     interactive: bool = False
+    client: str | None = field(default=None, compare=False)

@@ -7,13 +7,14 @@ whichever way it came (D13).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from django.urls import URLPattern, path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from oml.core.errors import Validation
 from oml.http.fields import StrictSerializer, Whole
@@ -29,12 +30,19 @@ def route(where: str, authentication: type[BaseAuthentication], **methods: Opera
     """A URL pattern that answers each named HTTP method with its operation.
 
     Args:
-        where: Django path under ``/v1/``; ``<str:name>`` parts become fields of the request.
+        where: Django path under the include; ``<str:name>`` parts become fields of the request.
         authentication: how the actor is found.
         methods: ``get=``, ``post=``, ``delete=`` … an operation each.
     """
+    return route_by(OperationView, where, authentication, methods)
+
+
+def route_by(
+    base: type[OperationView], where: str, authentication: type[BaseAuthentication], methods: Mapping[str, Operation]
+) -> URLPattern:
+    """As :func:`route`, read and printed by another view."""
     named = tuple(_PARAMETER.findall(where))
-    view = type("RoutedView", (OperationView,), {"authentication_classes": (authentication,)})
+    view = type("RoutedView", (base,), {"authentication_classes": (authentication,)})
     for method, operation in methods.items():
         setattr(view, method, _handler(method, operation, named))
     return path(where, view.as_view())  # type: ignore[attr-defined]  # made by type() above
@@ -44,7 +52,7 @@ def _handler(method: str, operation: Operation, named: tuple[str, ...]) -> Any:
     has_body = method in _WITH_BODY
     whole = frozenset(name for name, field in operation.shape().fields.items() if isinstance(field, Whole))
 
-    def handle(self: OperationView, request: Request, **parts: str) -> Response:
+    def handle(self: OperationView, request: Request, **parts: str) -> Any:
         data = request.data if has_body else query_data(request.query_params, whole=whole)
         if not isinstance(data, dict):
             raise Validation("the body is a JSON object")
@@ -67,6 +75,7 @@ def _handler(method: str, operation: Operation, named: tuple[str, ...]) -> Any:
     )(handle)
 
 
+@cache
 def _without(shape: type[StrictSerializer], named: tuple[str, ...]) -> type[StrictSerializer]:
     if not named:
         return shape

@@ -7,13 +7,14 @@ from typing import Any
 
 from django.http import QueryDict
 from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from oml.core.actor import Actor
 from oml.core.errors import InvalidKey, Validation
-from oml.http.operations import Operation
+from oml.http.operations import Answer, Operation
 from oml.http.parsers import StrictJSONParser
 
 _WHOLE = re.compile(r"-?[0-9]{1,16}\Z")
@@ -29,16 +30,19 @@ class OnlyJson(DefaultContentNegotiation):
 class OperationView(APIView):
     """Base of thin views; subclasses say how their method finds its operation."""
 
-    parser_classes = (StrictJSONParser,)
+    parser_classes: tuple[type[BaseParser], ...] = (StrictJSONParser,)
     content_negotiation_class = OnlyJson
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
 
-    def perform(self, request: Request, operation: Operation, data: Any) -> Response:
+    def perform(self, request: Request, operation: Operation, data: Any) -> Any:
         """Run an operation for the request's actor, which the view's authentication put there."""
         actor = request.auth
         if not isinstance(actor, Actor):
             raise InvalidKey(presented=False)
-        answer = operation(actor, data)
+        return self.printed(operation(actor, data))
+
+    def printed(self, answer: Answer) -> Any:
+        """The answer as a response."""
         return Response(answer.body, status=answer.status, headers={"Cache-Control": "no-store"})
 
 

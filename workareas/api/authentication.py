@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
@@ -14,6 +16,7 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[Actor, Actor]:
         actor = authenticate_bearer(request.headers.get("Authorization"), channel=Channel.HTTP)
+        actor = replace(actor, client=request.headers.get("User-Agent"))
         return actor, actor
 
     def authenticate_header(self, request: Request) -> str:

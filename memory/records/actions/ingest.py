@@ -1,0 +1,169 @@
+"""Ingest: keep what was sent, one record or a batch, exactly as sent (seed: e_ingest, POST /api/v2/ingest/batch).
+
+A record is private to its principal, so it is there at once and needs no admission. Content sent twice is two
+records. What must never happen here: a part of a batch.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+from memory.records import content, lanes, ledger, rules
+from memory.records.commands import IngestCommand
+from memory.records.errors import BatchSize
+from memory.records.events import Ingested
+from memory.records.ledger import First
+from memory.records.models import Lane, RecordEntry
+from oml.core.actor import Actor
+from oml.core.clock import rfc3339
+from oml.core.errors import OmlError
+from oml.core.spooled import measure
+from oml.journal.append import append, journalled
+from workareas import access, quota
+from workareas.access import Access
+from workareas.idempotency import fingerprint, run_once
+
+
+@journalled
+def ingest_record(actor: Actor, *, command: IngestCommand) -> dict[str, Any]:
+    """Keep one record.
+
+    Args:
+        actor: a writer key; the record belongs to its principal.
+        command: the content and what is declared of it.
+
+    Returns:
+        ``sr_id``, ``content_hash``, ``ingested_at``.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``; a role that never writes.
+        LaneNotFound: ``access.not_found``; ``assign_lane`` is no lane of this principal.
+        AccessForbidden, Frozen: the lane's workarea takes no record from this key.
+        UnknownSourceType: ``record.unknown_source_type``.
+        QuotaExceeded: ``limit.quota``.
+    """
+    known = lanes.writable(actor)
+    first = prepare(actor, known, command)
+    quota.take(actor, quota.Quota.WRITE)
+    ((entry, salt),) = ledger.begin(actor, [first])
+    append(actor, [ingested(first.lane, entry, salt)], epoch=known.epoch)
+    return answer_of(entry)
+
+
+@journalled
+def ingest_batch(
+    actor: Actor, *, commands: Sequence[IngestCommand], idempotency_key: str | None = None
+) -> dict[str, Any]:
+    """Keep up to 200 records in one transaction, or none of them.
+
+    Args:
+        actor: a writer key.
+        commands: in order; the answer has their order.
+        idempotency_key: a retry with it answers again and writes nothing, since content never tells a retry apart.
+
+    Raises:
+        BatchSize: ``limit.batch_size``; none, or more than 200.
+        As :func:`ingest_record`, with ``records[i]`` in ``param``.
+        IdempotencyMismatch, IdempotencyInFlight: ``request.*``.
+    """
+    if not 1 <= len(commands) <= rules.MAX_BATCH:
+        raise BatchSize(len(commands))
+    known = lanes.writable(actor)
+    events: list[Ingested] = []
+
+    def first_time() -> tuple[dict[str, Any], str]:
+        firsts = []
+        for position, command in enumerate(commands):
+            try:
+                firsts.append(prepare(actor, known, command))
+            except OmlError as refusal:
+                raise at_position(refusal, position) from None
+        quota.take(actor, quota.Quota.WRITE)
+        written = ledger.begin(actor, firsts)
+        events.extend(ingested(one.lane, entry, salt) for one, (entry, salt) in zip(firsts, written, strict=True))
+        return {"records": [answer_of(entry) for entry, _ in written]}, written[0][0].sr_id
+
+    # The tenant's root, where nothing is ever submitted, is the place that batch keys are unique in.
+    root = access.find(actor, "universe")
+    answer, replay = run_once(
+        actor,
+        workarea_id=root.pk if root else None,
+        idempotency_key=idempotency_key,
+        request_fingerprint=fingerprint("ingest_batch", {"records": [_print(one) for one in commands]}),
+        run=first_time,
+    )
+    if not replay:
+        append(actor, events, epoch=known.epoch)
+    return answer | {"idempotent_replay": True} if replay else answer
+
+
+def prepare(actor: Actor, known: Access, command: IngestCommand) -> First:
+    """Check one record and settle what its caller left open."""
+    lane = _lane(actor, command)
+    lanes.check_place(known, lane)
+    source_type = command.source_type or lane.default_source_type
+    return First(
+        lane=lane,
+        content=command.content,
+        source_type=source_type,
+        authority=lanes.authority_of(lane, source_type, param="source_type"),
+        source_system=source_system(actor, command.source_system),
+        properties=command.properties,
+    )
+
+
+def source_system(actor: Actor, stated: str | None) -> str:
+    """The request's, else what the calling client reported of itself, else the name of this host."""
+    if stated is not None:
+        return stated
+    reported = "".join(character for character in actor.client or "" if character.isprintable()).strip()
+    return reported[: rules.MAX_SOURCE_SYSTEM] or socket.gethostname()
+
+
+def ingested(lane: Lane, entry: RecordEntry, salt: bytes) -> Ingested:
+    """The event of a first entry."""
+    return Ingested(
+        workarea_id=lane.workarea_id,
+        sr_id=entry.sr_id,
+        version=entry.version,
+        lane=str(lane.pk),
+        content_commitment=content.committed(salt, entry.content_sha256),
+    )
+
+
+def answer_of(entry: RecordEntry) -> dict[str, Any]:
+    """The seed's answer of e_ingest."""
+    return {
+        "sr_id": entry.sr_id,
+        "content_hash": entry.content_sha256,
+        "ingested_at": rfc3339(entry.written_at),
+    }
+
+
+def at_position(refusal: OmlError, position: int) -> OmlError:
+    """A refusal that names its record in the batch."""
+    param = f"records[{position}]" + (f".{refusal.param}" if refusal.param else "")
+    refusal.param = param
+    refusal.message = f"records[{position}]: {refusal.message}"
+    return refusal
+
+
+def _lane(actor: Actor, command: IngestCommand) -> Lane:
+    if command.assign_lane is None:
+        return lanes.home_lane(actor)
+    return lanes.find_lane(actor, command.assign_lane, param="assign_lane")
+
+
+def _print(command: IngestCommand) -> dict[str, Any]:
+    sha256, size = measure(command.content)
+    return {
+        "content": sha256,
+        "size": size,
+        "source_type": command.source_type,
+        "properties": [list(one) for one in command.properties],
+        "assign_lane": command.assign_lane,
+        "source_system": command.source_system,
+        "sync": command.sync,
+    }

@@ -1,0 +1,102 @@
+"""Whatever two principals do, nothing of one is there for the other: every route answers as for what never was."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory.records.models import RecordEntry
+from tests.support.records import Records
+from tests.support.world import World
+
+UNKNOWN = "sr_" + "0" * 32
+#: Every route that names a record: method, path, body.
+NAMING: list[tuple[str, str, Any]] = [
+    ("GET", "/v1/records/{}", None),
+    ("GET", "/v1/records/{}?version=0", None),
+    ("GET", "/v1/records/{}?as_of=2100-01-01T00:00:00Z", None),
+    ("PATCH", "/v1/records/{}", {"content": "stolen"}),
+    ("PATCH", "/v1/records/{}", {"content": "stolen", "expected_version": 7}),
+    ("DELETE", "/v1/records/{}", None),
+    ("GET", "/v1/records/{}/history", None),
+    ("POST", "/v1/records/{}/properties", {"property": "a:b"}),
+    ("DELETE", "/v1/records/{}/properties?property=a:b", None),
+    ("POST", "/v1/records/{}/connections", {"to": UNKNOWN, "label": "cites"}),
+    ("DELETE", "/v1/records/{}/connections?to=x&label=cites", None),
+    ("POST", "/v1/records/{}/corrections", {"content": "stolen"}),
+    ("POST", "/v1/records/{}/adjustments", {"content": "stolen"}),
+    ("POST", "/v1/record-groups", {"name": "g", "add": ["{}"]}),
+    ("POST", "/v1/record-groups", {"name": "g", "remove": ["{}"]}),
+]
+
+ACTS = st.lists(
+    st.sampled_from(["ingest", "lane", "update", "property", "connect", "correct", "group", "tombstone"]),
+    min_size=1,
+    max_size=5,
+)
+
+
+def act(records: Records, word: str, made: list[str], number: int) -> None:
+    last = made[-1] if made else None
+    if word == "ingest" or last is None:
+        made.append(records.ingest(f"plum {number}", properties=[f"plum:{number}"]))
+    elif word == "lane":
+        records.call("POST", "/v1/lanes", {"label": f"plum {number}"})
+        made.append(records.ingest("plum", assign_lane=f"plum {number}"))
+    elif word == "update":
+        records.call("PATCH", f"/v1/records/{last}", {"content": f"plum {number} again"})
+    elif word == "property":
+        records.call("POST", f"/v1/records/{last}/properties", {"property": f"plum:{number}"})
+    elif word == "connect":
+        records.call("POST", f"/v1/records/{made[0]}/connections", {"to": last, "label": "plum"})
+    elif word == "correct":
+        answer = records.call("POST", f"/v1/records/{last}/corrections", {"content": "plum"})
+        if answer.status_code == 201:
+            made.append(answer.json()["sr_id"])
+    elif word == "group":
+        records.call("POST", "/v1/record-groups", {"name": "g", "add": [last]})
+    else:
+        records.call("DELETE", f"/v1/records/{last}")
+
+
+@pytest.mark.django_db
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(acts=ACTS, which=st.integers(0, 10))
+def test_records__of_one_principal__are_for_another_what_never_was(world: World, acts: list[str], which: int) -> None:
+    owner, stranger = Records(world, world.writer), Records(world, world.writer2)
+    made: list[str] = []
+    for number, word in enumerate(acts):
+        act(owner, word, made, number)
+    sr_id = made[which % len(made)]
+    before = RecordEntry.objects.count()
+    for method, path, body in NAMING:
+        answers = []
+        for name in (sr_id, UNKNOWN):
+            sent = None if body is None else json.loads(json.dumps(body).replace("{}", name))
+            answer = stranger.call(method, path.replace("{}", name), sent)
+            answers.append((answer.status_code, answer.content.replace(name.encode(), b"<id>")))
+        assert answers[0] == answers[1], (method, path)
+    assert RecordEntry.objects.count() == before
+    for path in ("/v1/lanes",):
+        assert b"plum" not in stranger.call("GET", path).content
+    assert stranger.call("POST", "/v1/record-groups", {"name": "g"}).json()["records"] == []
+    assert stranger.call("POST", "/v1/records", {"content": "x", "assign_lane": "plum 1"}).status_code == 404
+
+
+@pytest.mark.django_db
+def test_records__of_one_principal__are_open_to_all_its_keys(world: World) -> None:
+    second = world.key("writer", principal=world.writer.principal_id)
+    sr_id = Records(world).ingest("ours")
+    assert Records(world, second).read(sr_id)["content"] == "ours"
+    assert Records(world, second).update(sr_id, content="ours again")["version"] == 1
+
+
+@pytest.mark.django_db
+def test_records__of_another_tenant__do_not_exist(world: World) -> None:
+    other = World.build("globex")
+    sr_id = Records(other).ingest("theirs")
+    assert Records(world).refused_read(sr_id) == (404, "access.not_found")
