@@ -31,20 +31,22 @@ class ArtifactQuerySet(models.QuerySet["Artifact"]):
             scope: from ``workareas.access``.
             fence: simulations whose audience the reader's key is in.
         """
-        return self.filter(
-            Q(simulation_id__isnull=True) | Q(simulation_id__in=fence),
-            scope.predicate("workarea__path"),
-            tenant_id=tenant_id,
-            state=State.PROMOTED,
-        )
+        return self.filter(_inside(fence), scope.predicate("workarea__path"), tenant_id=tenant_id, state=State.PROMOTED)
 
-    def own(self, key_id: str) -> ArtifactQuerySet:
-        """Rows this key submitted, whatever their state: my_work alone, and never their text."""
-        return self.filter(author_key_id=key_id).defer("text", "envelope")
+    def own(self, key_id: str, *, fence: frozenset[str]) -> ArtifactQuerySet:
+        """Rows this key submitted, whatever their state: my_work alone, and never their text.
+
+        The fence holds for the author too: out of the audience, or closed, what is inside is served to nobody (D10).
+        """
+        return self.filter(_inside(fence), author_key_id=key_id).defer("text", "envelope")
 
     def held(self, moment: datetime) -> ArtifactQuerySet:
         """Rows still awaiting review at a moment; expired ones are over, swept or not."""
         return self.filter(state=State.HELD, held_expires_at__gt=moment)
+
+
+def _inside(fence: frozenset[str]) -> Q:
+    return Q(simulation_id__isnull=True) | Q(simulation_id__in=fence)
 
 
 class Artifact(models.Model):
@@ -73,7 +75,9 @@ class Artifact(models.Model):
     author_key = models.ForeignKey(Key, on_delete=models.PROTECT, related_name="+")
     author_principal = models.ForeignKey(Principal, on_delete=models.PROTECT, related_name="+")
     policy_version = models.PositiveIntegerField(default=0)
-    scan_state = models.CharField(max_length=8, choices=[(s.value, s.value) for s in ScanState], default=ScanState.PENDING)
+    scan_state = models.CharField(
+        max_length=8, choices=[(s.value, s.value) for s in ScanState], default=ScanState.PENDING
+    )
 
     occurred_at = models.DateTimeField(null=True)
     thread = models.CharField(max_length=256, null=True)

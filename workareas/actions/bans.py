@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 from oml.core.actor import Actor
 from oml.core.errors import Validation
 from oml.crypto.digest import keyed_digest
@@ -9,9 +12,28 @@ from oml.journal.append import append, journalled
 from workareas import access, reasons
 from workareas.errors import AccessNotFound
 from workareas.events import BanAdded, BanRemoved
-from workareas.models import Ban
+from workareas.models import Ban, Key, Principal
 from workareas.verbs import Verb
 from workareas.words import BanKind
+
+_DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+
+#: Whether a tenant has what a ban names, by kind.
+Existence = Callable[[str, str], bool]
+_exists: dict[BanKind, Existence] = {
+    BanKind.KEY: lambda tenant_id, key: Key.objects.filter(pk=key, tenant_id=tenant_id).exists(),
+    BanKind.PRINCIPAL: lambda tenant_id, one: Principal.objects.filter(pk=one, tenant_id=tenant_id).exists(),
+}
+
+
+def on_ban_of(kind: BanKind) -> Callable[[Existence], Existence]:
+    """Register how a room above finds what a ban of this kind names; artifacts live above workareas."""
+
+    def register(exists: Existence) -> Existence:
+        _exists[kind] = exists
+        return exists
+
+    return register
 
 
 @journalled
@@ -22,13 +44,19 @@ def add_ban(actor: Actor, *, kind: str, value: str, reason: str | None) -> Ban:
 
     Raises:
         AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; an admin of the root.
-        Validation: ``request.validation``; unknown kind.
+        AccessNotFound: ``access.not_found``; a key, principal or artifact that this tenant does not have: a ban of
+            nothing would only look like one.
+        Validation: ``request.validation``; unknown kind, or a digest that is none.
     """
     decision = access.require(actor, Verb.BAN, "universe")
     if kind not in list(BanKind):
         raise Validation(f"kind is one of {', '.join(BanKind)}", param="kind")
     if kind == BanKind.DIGEST:
         value = value.removeprefix("sha256:").lower()
+        if not _DIGEST.match(value):
+            raise Validation("a digest is the SHA-256 of a text, 64 hex digits", param="value")
+    elif "\x00" in value or not _exists[BanKind(kind)](actor.tenant_id, value):
+        raise AccessNotFound(f"no {kind} {value} for this key", param="value")
     existing = Ban.objects.filter(tenant_id=actor.tenant_id, kind=kind, value=value).first()
     if existing is not None:
         return existing

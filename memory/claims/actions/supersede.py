@@ -148,15 +148,17 @@ def require_own(actor: Actor, row: Artifact | None, reference: str) -> Artifact:
 
     Raises:
         VerbCeiling: ``access.verb_ceiling``.
-        AccessNotFound: ``access.not_found``; unknown, or another's and not readable.
+        AccessNotFound: ``access.not_found``; unknown, another's and not readable, or behind a fence (D10).
         AccessForbidden: ``access.forbidden``; readable, but another principal's.
     """
     access.require_role(actor, Verb.REMEMBER)
-    if row is not None and row.author_principal_id == actor.principal_id:
+    fence = fence_of(actor)
+    inside = row is not None and (row.simulation_id is None or row.simulation_id in fence)
+    if row is not None and inside and row.author_principal_id == actor.principal_id:
         return row
     if row is not None:
         scope = access.load(actor).scope(Capability.READER)
-        readable = Artifact.objects.readable(actor.tenant_id, scope, fence=fence_of(actor)).filter(pk=row.pk)
+        readable = Artifact.objects.readable(actor.tenant_id, scope, fence=fence).filter(pk=row.pk)
         if readable.exists():
             raise AccessForbidden(
                 f"artifact {reference} was written by another principal",

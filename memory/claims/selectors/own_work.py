@@ -14,6 +14,7 @@ from oml.core.errors import CeilingExceeded, Validation
 from oml.crypto.secrets import cursor_key
 from workareas import access
 from workareas.errors import AccessNotFound
+from workareas.selectors.fences import fence_of
 
 MAX_LIMIT = 100
 
@@ -33,7 +34,7 @@ def my_work(actor: Actor, *, query: MyWorkQuery) -> dict[str, Any]:
     """
     access.require_content_role(actor, "operator keys have no own-work view")
     _check_limit(query.limit)
-    rows = Artifact.objects.own(actor.key_id).order_by("-id")
+    rows = Artifact.objects.own(actor.key_id, fence=fence_of(actor)).order_by("-id")
     filters: dict[str, Any] = {"view": "my_work", "state": query.state, "workarea": None}
     if query.state is not None:
         if query.state not in list(State):
@@ -64,7 +65,7 @@ def _own_node(actor: Actor, reference: str) -> str:
     node = access.find(actor, reference)
     if node is not None:
         visible = bool(access.load(actor).effective(node.path))
-        if visible or Artifact.objects.own(actor.key_id).filter(workarea=node).exists():
+        if visible or Artifact.objects.own(actor.key_id, fence=fence_of(actor)).filter(workarea=node).exists():
             return node.pk
     raise AccessNotFound.workarea(reference)
 
