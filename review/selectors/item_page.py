@@ -55,7 +55,7 @@ def item_page(actor: Actor, *, serve_id: str) -> dict[str, Any]:
             "ratified": ratified,
             "required": policy.min_verdicts,
             "promotes": ratified + 1 >= policy.min_verdicts,
-            "replaces": item.version - 1 if item.previous_id else None,
+            "replaces": _version_of(item.previous_id),
             "self_signed": own,
             "refusal": Frozen(item.workarea.path) if is_frozen(Status(item.workarea.status)) else None,
         },
@@ -143,6 +143,11 @@ def serve_subject(actor: Actor, *, serve_id: str) -> str:
     if found is None:
         raise AccessNotFound(f"no serve {serve_id} for this key")
     return found
+
+
+def _version_of(artifact_id: str | None) -> int | None:
+    """Numbers between two versions may have been rejected, so it is not always one less."""
+    return Artifact.objects.filter(pk=artifact_id).values_list("version", flat=True).first() if artifact_id else None
 
 
 def _without_text(artifact_id: str) -> Artifact:

@@ -8,6 +8,7 @@ import pytest
 
 from memory.claims.models import Artifact, ScanReport
 from memory.recall.models import ServingRow
+from review.selectors.item_page import item_page
 from tests.support.api import Api, refused
 from tests.support.edges import Edges
 from tests.support.journal import journalled, length
@@ -109,7 +110,9 @@ def test_supersede__rejected_new_version__leaves_the_promoted_one_and_may_be_tri
     third = claims.supersede(first)
     assert (third.status_code, third.json()["version"]) == (201, 3)
     world.scan()
-    world.ratify(third.json()["artifact_id"])
+    serve = world.serve(third.json()["artifact_id"])
+    assert item_page(world.reviewer, serve_id=serve.pk)["effect"]["replaces"] == 1
+    world.judge(serve)
     assert (world.row(first).cause, world.row(second).cause) == ("superseded", "verdict")
     assert claims.supersede(third.json()["artifact_id"]).json()["version"] == 4
 
