@@ -86,11 +86,18 @@ def _tools_page() -> str:
     return tools_page()
 
 
+def _record_tools_page() -> str:
+    from oml.mcp.reference import record_tools_page
+
+    return record_tools_page()
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "events.md": events_page,
     "permissions.md": permissions_page,
     "tools.md": _tools_page,
+    "record-tools.md": _record_tools_page,
     "openapi.json": openapi_page,
 }
 

@@ -25,11 +25,12 @@ from oml.core.errors import (
     Validation,
 )
 from oml.http.handler import typed
+from oml.http.large import split
 from oml.http.parsers import MAX_BODY_BYTES
 from oml.mcp.errors import RpcError, parse_error, refusal_as_rpc_error, without_id
 from oml.mcp.protocol import Reply, answer
 from oml.mcp.tools import Mount
-from oml.mcp.wire import read_message, write_message
+from oml.mcp.wire import Message, read_message, write_message
 
 
 def view_of(mount: Mount) -> Callable[[HttpRequest], HttpResponse]:
@@ -61,7 +62,7 @@ def _serve(mount: Mount, request: HttpRequest) -> Reply:
     actor = mount.authenticate(request.headers.get("Authorization"))
     if request.content_type != "application/json":
         raise UnsupportedMedia("send the JSON-RPC message as application/json")
-    message = read_message(_read_body(request))
+    message = _read_large(request) if mount.any_size else read_message(_read_body(request))
     headers = {name.lower(): value for name, value in request.headers.items()}
     return answer(mount, actor, message, headers)
 
@@ -103,6 +104,17 @@ def _read_body(request: HttpRequest) -> bytes:
     if len(body) > MAX_BODY_BYTES:
         raise too_large
     return body
+
+
+def _read_large(request: HttpRequest) -> Message:
+    """A message whose contents may be of any size; they wait in a file until a tool asks for them."""
+    try:
+        rest, texts = split(request)
+    except Validation as error:
+        raise parse_error(error.message) from None
+    except UnreadablePostError:
+        raise parse_error("the body could not be read") from None
+    return read_message(rest, texts)
 
 
 def _rpc_failure(error: RpcError) -> Reply:

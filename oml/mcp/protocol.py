@@ -19,7 +19,7 @@ from mcp.shared.inbound import (
     InboundLadderRejection,
     classify_inbound_request,
 )
-from mcp_types import PROTOCOL_VERSION_META_KEY, SERVER_INFO_META_KEY
+from mcp_types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY, SERVER_INFO_META_KEY
 from mcp_types.jsonrpc import UNSUPPORTED_PROTOCOL_VERSION
 from mcp_types.methods import validate_client_request
 from mcp_types.version import (
@@ -132,7 +132,7 @@ def _dispatch(mount: Mount, actor: Any, message: Message, *, modern: bool) -> tu
         case "tools/list":
             result = _list_tools(mount, actor, message.params, modern=modern)
         case "tools/call":
-            result, extra = _call_tool(mount, actor, message.params)
+            result, extra = _call_tool(mount, actor, message)
         case _:
             raise unknown_method(message.method)
     if modern:
@@ -171,12 +171,23 @@ def _list_tools(mount: Mount, actor: Any, params: dict[str, Any], *, modern: boo
     return result
 
 
-def _call_tool(mount: Mount, actor: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def _call_tool(mount: Mount, actor: Any, message: Message) -> tuple[dict[str, Any], dict[str, str]]:
+    params = message.params
     for tool in mount.tools(actor):
         if tool.name == params["name"]:
-            result = call_tool(tool, actor, params.get("arguments") or {})
+            given = params.get("arguments") or {}
+            given = message.texts.put_back(given) if message.texts is not None else given
+            result = call_tool(tool, mount.reported(actor, _client_name(params)), given)
             return result.content, result.headers
     raise unknown_tool(params["name"])
+
+
+def _client_name(params: dict[str, Any]) -> str | None:
+    """What the client calls itself in this very request; nothing is remembered from a handshake."""
+    meta = params.get("_meta")
+    info = meta.get(CLIENT_INFO_META_KEY) if isinstance(meta, dict) else None
+    name = info.get("name") if isinstance(info, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _server_info(mount: Mount) -> dict[str, str]:

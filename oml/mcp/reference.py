@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
 
-from oml.http.operations import Operation
+if TYPE_CHECKING:
+    from oml.mcp.tools import Tool
 
 
 def tools_page() -> str:
-    """The whole page as Markdown."""
+    """The page of ``/mcp`` as Markdown."""
     # Django must be set up first, and this module must be importable before that.
     from oml.mcp.catalog import CATALOG, INSTRUCTIONS
 
+    return _page("MCP tools", CATALOG, INSTRUCTIONS, "submits, held on arrival")
+
+
+def record_tools_page() -> str:
+    """The page of ``/mcp/records`` as Markdown."""
+    from oml.mcp.record_catalog import CATALOG, INSTRUCTIONS
+
+    return _page("MCP tools of source records", CATALOG, INSTRUCTIONS, "writes at once, for your principal alone")
+
+
+def _page(title: str, catalog: Sequence[Tool], instructions: str, writes: str) -> str:
     lines = [
-        "# MCP tools",
+        f"# {title}",
         "",
         "Written by `make reference` from the code; do not edit.",
         "",
@@ -23,10 +36,10 @@ def tools_page() -> str:
         "",
         "What a model is told about the server:",
         "",
-        f"> {INSTRUCTIONS}",
+        f"> {instructions}",
     ]
-    for tool in CATALOG:
-        changes = "reads" if tool.read_only else "submits, held on arrival"
+    for tool in catalog:
+        changes = "reads" if tool.read_only else writes
         lines += ["", f"## {tool.name}", "", f"{tool.title} · {changes}", ""]
         lines += [f"> {paragraph}\n>" for paragraph in tool.description.split("\n")]
         lines[-1] = lines[-1].removesuffix("\n>")
@@ -37,7 +50,7 @@ def tools_page() -> str:
             "Success, as JSON Schema:",
             "",
             "```json",
-            json.dumps(cast(Operation, tool.operation).answer, indent=2),
+            json.dumps(cast(Any, tool.operation).answer, indent=2),
             "```",
         ]
     return "\n".join(lines) + "\n"

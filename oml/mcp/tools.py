@@ -63,6 +63,10 @@ class Tool:
         }
 
 
+def _unchanged(actor: Any, _client: str | None) -> Any:
+    return actor
+
+
 @dataclass(frozen=True, slots=True)
 class Mount:
     """One MCP endpoint: where it is, who may enter, what it offers.
@@ -74,6 +78,8 @@ class Mount:
         instructions: guidance that clients may put before a model.
         authenticate: resolves the ``Authorization`` header, raising ``OmlError`` when it resolves to nobody.
         tools: the catalog for whoever was authenticated, in listing order.
+        reported: the actor together with the name that its client gives in a call's ``_meta``.
+        any_size: whether a request may carry a content of any size; the limit of ``/v1`` holds otherwise.
     """
 
     name: str
@@ -82,6 +88,8 @@ class Mount:
     instructions: str
     authenticate: Callable[[str | None], Any]
     tools: Callable[[Any], Sequence[Tool]]
+    reported: Callable[[Any, str | None], Any] = _unchanged
+    any_size: bool = False
 
 
 @dataclass(frozen=True, slots=True)

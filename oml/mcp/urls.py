@@ -9,8 +9,9 @@ from oml.http.handler import json_error, typed
 from oml.mcp.catalog import AGENTS
 from oml.mcp.discovery import no_oauth
 from oml.mcp.endpoint import refuse, view_of
+from oml.mcp.record_catalog import RECORDS
 
-MOUNTS = (AGENTS,)
+MOUNTS = (AGENTS, RECORDS)
 
 urlpatterns = [
     *(re_path(rf"^{mount.path}/?$", view_of(mount), name=mount.path) for mount in MOUNTS),

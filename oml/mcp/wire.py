@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mcp_types.jsonrpc import JSONRPC_VERSION
 
 from oml.http.parsers import once_each
 from oml.mcp.errors import invalid_request, parse_error
+
+if TYPE_CHECKING:
+    from oml.http.large import LongTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +28,15 @@ class Message:
     params: dict[str, Any]
     request_id: str | int | None
     body: dict[str, Any]
+    #: Long texts that were set aside while the message was read; see :mod:`oml.http.large`.
+    texts: LongTexts | None = None
 
     @property
     def is_notification(self) -> bool:
         return self.request_id is None
 
 
-def read_message(raw: bytes) -> Message:
+def read_message(raw: bytes, texts: LongTexts | None = None) -> Message:
     """Decode and check one message.
 
     Raises:
@@ -52,7 +57,7 @@ def read_message(raw: bytes) -> Message:
     params = decoded.get("params")
     if params is not None and not isinstance(params, dict):
         raise invalid_request("params must be an object", request_id=request_id)
-    return Message(method=method, params=params or {}, request_id=request_id, body=decoded)
+    return Message(method=method, params=params or {}, request_id=request_id, body=decoded, texts=texts)
 
 
 def write_message(body: dict[str, Any]) -> bytes:
