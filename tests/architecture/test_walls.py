@@ -1,0 +1,117 @@
+"""Walls that import-linter cannot see: one door each, said over the syntax of the whole product (architecture)."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.support.source import Module, modules
+
+USE_CASES = [
+    one for one in modules() if "/actions/" in one.name or "/selectors/" in one.name or "/selectors.py" in one.name
+]
+
+
+def test_modules__are_all_read() -> None:
+    """A wall over nothing would hold for ever."""
+    names = {one.name for one in modules()}
+    assert {"memory/claims/actions/admit.py", "workareas/access.py", "oml/journal/append.py"} <= names
+    assert len(USE_CASES) > 20
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda one: one.name)
+def test_state__wherever_it_is_assigned__is_what_a_machine_answered(module: Module) -> None:
+    """Next state is one door: ``x.state = MACHINE.next(…)`` and nothing else, and no queryset writes one."""
+    for node in ast.walk(module.tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            if isinstance(target, ast.Attribute) and target.attr in {"state", "status"} and not _is_self(target):
+                value = getattr(node, "value", None)
+                assert _asks_a_machine(value, module), f"{module.name}:{target.lineno}"
+    for call in module.calls("update"):
+        names = {keyword.arg for keyword in call.keywords}
+        assert not names & {"state", "status"}, f"{module.name}:{call.lineno}"
+
+
+def _is_self(target: ast.Attribute) -> bool:
+    return isinstance(target.value, ast.Name) and target.value.id == "self"
+
+
+def _asks_a_machine(value: ast.expr | None, module: Module) -> bool:
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return value.func.attr == "next"
+    if isinstance(value, ast.Name):  # a local that a machine answered just before
+        return any(
+            isinstance(node, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
+            and _asks_a_machine(node.value, module)
+            for node in ast.walk(module.tree)
+        )
+    return False
+
+
+def test_admit__is_imported_by_the_ceremony_alone() -> None:
+    users = {one.name for one in modules() if "memory.claims.actions.admit.admit" in set(one.imports())}
+    assert users == {"review/ceremony.py"}
+
+
+def test_consume_serve__is_called_by_the_verdict_alone() -> None:
+    users = {one.name for one in modules() if any(one.calls("consume_serve"))}
+    assert users == {"review/actions/verdict.py"}
+
+
+@pytest.mark.parametrize("module", USE_CASES, ids=lambda one: one.name)
+def test_use_case__knows_no_transport(module: Module) -> None:
+    transports = {"rest_framework", "mcp", "mcp_types", "celery", "drf_spectacular", "django.http", "django.shortcuts"}
+    used = {name for name in module.imports() if any(name == one or name.startswith(f"{one}.") for one in transports)}
+    assert not used
+
+
+def test_guardian__is_imported_where_its_rows_are_declared_and_written_and_nowhere_else() -> None:
+    users = {one.name for one in modules() if any(name.split(".")[0] == "guardian" for name in one.imports())}
+    assert users == {"workareas/models.py", "workareas/actions/keys.py"}
+
+
+def test_guardian_rows__are_read_by_access_alone() -> None:
+    rows = {"workareas.models.WorkareaUserPermission", "workareas.models.WorkareaGroupPermission"}
+    users = {one.name for one in modules() if rows & set(one.imports())}
+    assert users <= {"workareas/access.py", "workareas/admin/nodes.py", "workareas/admin/people.py"}
+    assert "workareas/access.py" in users
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda one: one.name)
+def test_row_lock__leaves_foreign_keys_alone(module: Module) -> None:
+    """FOR UPDATE conflicts with the key check of every row that refers to the locked one, and that check runs while
+    the journal's head is held: the two would wait for each other. FOR NO KEY UPDATE does not (tests: TestTree)."""
+    if module.name == "oml/jobs/outbox.py":  # nothing refers to an outbox row
+        return
+    for call in module.calls("select_for_update"):
+        words = {keyword.arg: keyword.value for keyword in call.keywords}
+        no_key = words.get("no_key")
+        assert isinstance(no_key, ast.Constant) and no_key.value is True, f"{module.name}:{call.lineno}"
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda one: one.name)
+def test_clock__is_read_in_one_module(module: Module) -> None:
+    if module.name == "oml/core/clock.py":
+        return
+    for method in ("now", "utcnow", "today"):
+        for call in module.calls(method):
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+            name = owner.id if isinstance(owner, ast.Name) else ""
+            assert name not in {"datetime", "date"}, f"{module.name}:{call.lineno}"
+
+
+def test_actor__is_never_ambient() -> None:
+    """The actor is an argument (architecture, principle 6); the request id is for log lines and decides nothing."""
+    ambient = {"threading.local", "contextvars.ContextVar", "asgiref.local.Local"}
+    users = {one.name for one in modules() if ambient & set(one.imports())}
+    assert users <= {"oml/http/request_id.py"}
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda one: one.name)
+def test_module__says_why_it_exists(module: Module) -> None:
+    if any(not isinstance(node, ast.Import | ast.ImportFrom) for node in module.tree.body):
+        short = len(module.tree.body) < 5 and module.name.endswith(("apps.py", "__init__.py"))
+        assert short or ast.get_docstring(module.tree), module.name
