@@ -7,6 +7,7 @@ before ``/readyz`` said so, an exit code 0 after a failure, a process left behin
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -174,12 +175,14 @@ def _wait_until_ready(port: int, supervisor: Supervisor) -> None:
         _fail_if_dead(supervisor)
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as response:
-                if response.status == 200 and supervisor.all_up():
+                body = response.read(20_000).decode(errors="replace")
+                # A late worker does not make the web unready (docs/adr/0012); a welcome waits for it.
+                if json.loads(body)["checks"]["workers"]["status"] == "ok" and supervisor.all_up():
                     return
-                answer = "ready, but not every process is up"
+                answer = body
         except urllib.error.HTTPError as error:
             answer = f"{error.code} {error.read(2000).decode(errors='replace')}"
-        except OSError:
+        except (OSError, ValueError):
             pass
         if time.monotonic() > deadline:
             raise Failed(f"/readyz did not turn green in {READY_SECONDS:.0f} s; it says: {answer}")

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from oml.embedded.places import LONGEST_SOCKET_FOLDER, Places
 CONFIGURATION = Path(__file__).with_name("supervisord.conf")
 ROOT = Path(__file__).resolve().parents[2]
 _STOP_SECONDS = 40
+_MANY_STARTS, _MANY_STARTS_SECONDS = 6, 180
 KEEPER_COMMAND = [sys.executable, "-m", "oml.embedded", "keep-database"]
 
 
@@ -67,6 +69,7 @@ class Supervisor:
         self._environment = environment | {MARK: str(places.home)}
         self._process: subprocess.Popen[bytes] | None = None
         self._scratch: str | None = None
+        self._starts: dict[str, list[int]] = {}
         self._control = places.run / "supervisor.sock"
         if len(os.fsencode(self._control)) > LONGEST_SOCKET_FOLDER:
             self._scratch = tempfile.mkdtemp(prefix="oml-run-", dir="/tmp")
@@ -92,9 +95,16 @@ class Supervisor:
         if self._process is None or self._process.poll() is not None:
             return "supervisor"
         for row in self.states():
-            if row["statename"] == "FATAL":
+            if row["statename"] == "FATAL" or self._keeps_dying(str(row["name"]), int(row["start"])):
                 return str(row["name"])
         return None
+
+    def _keeps_dying(self, name: str, started: int) -> bool:
+        """On a slow machine a process that fails while it starts outlives supervisord's first seconds."""
+        seen = self._starts.setdefault(name, [])
+        if started and started not in seen:
+            seen.append(started)
+        return len([moment for moment in seen if moment > time.time() - _MANY_STARTS_SECONDS]) > _MANY_STARTS
 
     def all_up(self) -> bool:
         """True when every process that is to run has lived through its first seconds."""

@@ -163,9 +163,12 @@ def test_run__database_and_broker_are_given__uses_those_and_starts_no_postgres(h
     try:
         run.start().until_welcome()
         assert not run.places.postgres.exists()
-        with psycopg.connect(url) as connection:
-            row = connection.execute("SELECT count(*) FROM pgmq.meta WHERE queue_name = 'oml'").fetchone()
-        assert row == (1,)
+        with psycopg.connect(url, autocommit=True) as connection:
+            deadline = time.monotonic() + 60
+            # The worker declares its queue when it has connected, a moment after the welcome.
+            while connection.execute("SELECT 1 FROM pgmq.meta WHERE queue_name = 'oml'").fetchone() is None:
+                assert time.monotonic() < deadline
+                time.sleep(0.2)
         run.interrupt()
         ended(run, code=0)
         assert given.is_ready()
