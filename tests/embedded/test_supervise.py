@@ -70,4 +70,4 @@ def test_celery__broker_variable_is_a_postgres_url__the_validated_setting_wins(t
         capture_output=True,
         text=True,
     )
-    assert (done.stdout.split(), done.stderr) == (["pgmq://", "pgmq://"], "")
+    assert (done.stdout.split(), done.stderr) == (["pgmq://localhost", "pgmq://localhost"], "")
