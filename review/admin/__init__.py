@@ -1,8 +1,7 @@
 """Serves and verdicts in the admin console, read-only.
 
 A verdict's words stay out: they are written for the file, not for whoever administers, who may also run the author.
-The evidence export is the journalled way to read them. Neither is the digest of what was served shown: over a short
-text it confirms a guess (R3).
+The evidence export is the journalled way to read them.
 """
 
 from __future__ import annotations
@@ -23,7 +22,16 @@ class ServeAdmin(ReadOnlyAdmin):
     list_display = ("id", "claim_key", "artifact_id", "reviewer_principal", "created_at", "expires_at", "consumed_at")
     search_fields = ("=id", "=artifact__id", "artifact__claim_key", "reviewer_principal__name")
     ordering = ("-id",)
-    shown = ("id", "artifact", "reviewer_principal", "reviewer_key", "created_at", "expires_at", "consumed_at")
+    shown = (
+        "id",
+        "artifact",
+        "reviewer_principal",
+        "reviewer_key",
+        "content_digest",
+        "created_at",
+        "expires_at",
+        "consumed_at",
+    )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return _without_text(super().get_queryset(request))
