@@ -23,8 +23,9 @@ from review.errors import (
     ServeExpired,
     Stale,
 )
+from review.hands import ancestor_of, author_of, reviewer_of
 from review.models import AnyServe, Serve, Verdict
-from review.policy import Identity, Standing, VerdictWord, standing
+from review.policy import Standing, VerdictWord, standing
 from workareas.errors import Frozen
 from workareas.ladder import Status, is_frozen
 from workareas.policy import Policy
@@ -56,14 +57,6 @@ def content_digest(artifact: Artifact, policy: Policy) -> str:
     return sha256_hex(canonical_json(bound))
 
 
-def reviewer_of(actor: Actor) -> Identity:
-    return Identity(actor.key_id, actor.principal_id)
-
-
-def author_of(artifact: Artifact) -> Identity:
-    return Identity(artifact.author_key_id, artifact.author_principal_id)
-
-
 def check_standing(actor: Actor, artifact: Artifact, policy: Policy) -> tuple[Standing, list[Ancestor]]:
     """R2 for this reviewer and item, over the closure as it is in this transaction.
 
@@ -75,7 +68,7 @@ def check_standing(actor: Actor, artifact: Artifact, policy: Policy) -> tuple[St
     stands = standing(
         reviewer_of(actor),
         author=author_of(artifact),
-        ancestors=[Identity(one.author_key_id, one.author_principal_id) for one in closure],
+        ancestors=[ancestor_of(one) for one in closure],
         lineage_exclusion=policy.lineage_exclusion,
         relaxed=policy.self_signed_allowed,
         steering=artifact.kind == Kind.STEERING,

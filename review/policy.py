@@ -35,14 +35,21 @@ REASON_TEXT: dict[ReasonCode, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The (key, principal) pair that wrote or judges something."""
+    """The (key, principal) pair that wrote or judges something, with the principal who issued the key."""
 
     key_id: str
     principal_id: str
+    sponsor_id: str | None = None
 
     def same_as(self, other: Identity) -> bool:
-        """R2 compares by key *and* by principal: either one being equal makes it the same hand."""
-        return self.key_id == other.key_id or self.principal_id == other.principal_id
+        """R2 compares by key *and* by principal: either one being equal makes it the same hand.
+
+        So does a key that one of the two issued and the other uses: whoever could make themselves a second identity
+        would otherwise judge their own work with it (ADR-0016).
+        """
+        if self.key_id == other.key_id or self.principal_id == other.principal_id:
+            return True
+        return self.sponsor_id == other.principal_id or other.sponsor_id == self.principal_id
 
 
 class Standing(StrEnum):

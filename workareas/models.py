@@ -115,6 +115,13 @@ class Key(models.Model):
     id = models.CharField(primary_key=True, max_length=40, default=key_id)
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="keys")
     principal = models.ForeignKey(Principal, on_delete=models.PROTECT, related_name="keys")
+    sponsor = models.ForeignKey(
+        Principal,
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="sponsored_keys",
+        help_text="who issued it; R2 counts a key as its sponsor's hand too. Null for a tenant's first keys",
+    )
     role = models.CharField(max_length=10, choices=_choices(Role))
     interactive = models.BooleanField(
         default=False,

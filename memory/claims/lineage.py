@@ -35,8 +35,8 @@ WITH RECURSIVE closure(id) AS (
   UNION
     SELECT step.id FROM closure, LATERAL ({STEP_UP}) AS step
 )
-SELECT a.id, a.author_key_id, a.author_principal_id
-FROM closure JOIN memory_artifact a ON a.id = closure.id
+SELECT a.id, a.author_key_id, a.author_principal_id, k.sponsor_id
+FROM closure JOIN memory_artifact a ON a.id = closure.id JOIN workareas_key k ON k.id = a.author_key_id
 WHERE a.id <> %s
 ORDER BY a.id
 """  # noqa: S608  (constants of this module)
@@ -49,6 +49,7 @@ class Ancestor:
     artifact_id: str
     author_key_id: str
     author_principal_id: str
+    author_sponsor_id: str | None
 
 
 def closure_of(artifact_id: str) -> list[Ancestor]:

@@ -16,6 +16,7 @@ from oml.crypto.digest import commitment
 from oml.journal.append import append, journalled
 from review.errors import ProposerIsRatifier, Stale
 from review.events import Served
+from review.hands import proposer_of, reviewer_of
 from review.models import EdgeServe
 from workareas import access
 from workareas.access import Access
@@ -107,12 +108,12 @@ def check_open(row: Edge) -> None:
 
 
 def check_ratifier(actor: Actor, row: Edge) -> None:
-    """R2 for edges: the ratifier's key *and* principal differ from the proposer's.
+    """R2 for edges: the ratifier is not the proposer's hand, by key, by principal, or by who issued the key.
 
     Raises:
         ProposerIsRatifier: ``review.author``.
     """
-    if actor.key_id == row.proposer_key_id or actor.principal_id == row.proposer_principal_id:
+    if reviewer_of(actor).same_as(proposer_of(row)):
         raise ProposerIsRatifier
 
 

@@ -14,6 +14,8 @@ from oml.core.cursor import open_, seal
 from oml.core.errors import CeilingExceeded, Validation
 from oml.crypto.secrets import cursor_key
 from review.errors import ProposerIsRatifier
+from review.hands import proposer_of, reviewer_of
+from review.policy import Identity
 from workareas import access
 from workareas.selectors.fences import fence_of
 from workareas.verbs import Capability, Verb
@@ -47,8 +49,9 @@ def edge_queue(actor: Actor, *, limit: int = 50, cursor: str | None = None) -> d
     page = list(rows[: limit + 1])
     more = len(page) > limit
     page = page[:limit]
+    reviewer = reviewer_of(actor)
     following = seal(cursor_key(), keyset=[page[-1].pk], filters=filters, key_id=actor.key_id) if more else None
-    return {"items": [_item(actor, edge) for edge in page], "next_cursor": following, "total": total}
+    return {"items": [_item(reviewer, edge) for edge in page], "next_cursor": following, "total": total}
 
 
 def _pending(actor: Actor) -> QuerySet[Edge]:
@@ -61,15 +64,16 @@ def _pending(actor: Actor) -> QuerySet[Edge]:
             tenant_id=actor.tenant_id,
             state=EdgeState.PENDING,
         )
-        .select_related("from_workarea", "to_workarea", "from_artifact", "to_artifact", "proposer_principal")
+        .select_related(
+            "from_workarea", "to_workarea", "from_artifact", "to_artifact", "proposer_principal", "proposer_key"
+        )
         .defer("note", "from_artifact__text", "to_artifact__text", "from_artifact__envelope", "to_artifact__envelope")
         .order_by("pk")
     )
 
 
-def _item(actor: Actor, edge: Edge) -> dict[str, Any]:
-    own = actor.key_id == edge.proposer_key_id or actor.principal_id == edge.proposer_principal_id
-    refusal = ProposerIsRatifier() if own else None
+def _item(reviewer: Identity, edge: Edge) -> dict[str, Any]:
+    refusal = ProposerIsRatifier() if reviewer.same_as(proposer_of(edge)) else None
     return {
         "edge_id": edge.pk,
         "kind": edge.kind,

@@ -13,6 +13,7 @@ from memory.scanning.chain import SCANNERS
 from memory.scanning.report import Outcome
 from oml.core.actor import Actor
 from oml.core.clock import now, rfc3339_seconds
+from review.hands import author_of, reviewer_of
 from review.models import Serve, Verdict
 from review.policy import REASON_TEXT, ReasonCode, VerdictWord
 from review.selectors.served import served_item
@@ -45,7 +46,7 @@ def item_page(actor: Actor, *, serve_id: str) -> dict[str, Any]:
     policy = effective_policy(item.workarea)
     ratified = Verdict.objects.filter(artifact=item, verdict=VerdictWord.RATIFY).count()
     readers = readership(item.workarea, simulation_id=item.simulation_id)
-    own = actor.key_id == item.author_key_id or actor.principal_id == item.author_principal_id
+    own = reviewer_of(actor).same_as(author_of(item))
     return {
         "served": served,
         "author": item.author_principal.name,
@@ -151,7 +152,7 @@ def _version_of(artifact_id: str | None) -> int | None:
 
 
 def _without_text(artifact_id: str) -> Artifact:
-    rows = Artifact.objects.select_related("workarea__tenant", "author_principal").defer("text", "envelope")
+    rows = Artifact.objects.select_related("workarea__tenant", "author_principal", "author_key").defer("text", "envelope")
     return rows.get(pk=artifact_id)
 
 

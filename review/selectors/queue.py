@@ -22,8 +22,8 @@ from oml.core.clock import now, parse_rfc3339, rfc3339, rfc3339_seconds
 from oml.core.cursor import open_, seal
 from oml.core.errors import CeilingExceeded, Validation
 from oml.crypto.secrets import cursor_key
-from review.ceremony import author_of, reviewer_of
 from review.errors import ReviewerIsAuthor, ReviewerIsLineageAuthor, ScanPending, Stale
+from review.hands import WROTE_SQL, author_of, reviewer_of, wrote_params
 from review.models import Verdict
 from review.policy import Identity, Standing, VerdictWord, standing
 from review.selectors.turns import Turn, judgeable
@@ -43,7 +43,7 @@ WITH RECURSIVE closure(root, id) AS (
     SELECT closure.root, step.id FROM closure, LATERAL ({STEP_UP}) AS step
 )
 SELECT DISTINCT closure.root FROM closure JOIN memory_artifact a ON a.id = closure.id
-WHERE closure.id <> closure.root AND (a.author_key_id = %s OR a.author_principal_id = %s)
+WHERE closure.id <> closure.root AND {WROTE_SQL}
 """  # noqa: S608  (constants alone)
 
 
@@ -137,7 +137,7 @@ def _shown(rows: QuerySet[Artifact]) -> QuerySet[Artifact]:
     """Rows in the queue's order with what a list shows of them: sizes and counts, never text (R3)."""
     ratified = Count("verdicts__reviewer_principal", filter=Q(verdicts__verdict=VerdictWord.RATIFY), distinct=True)
     return (
-        rows.select_related("workarea__tenant", "author_principal")
+        rows.select_related("workarea__tenant", "author_principal", "author_key")
         .annotate(size=Length("text"), lineage_count=Count("lineage", distinct=True), ratified=ratified)
         .defer("text", "envelope")
         .order_by("held_expires_at", "pk")
@@ -173,7 +173,8 @@ def _filtered(actor: Actor, query: QueueQuery) -> tuple[QuerySet[Artifact], dict
 
 def _items(actor: Actor, page: Sequence[Artifact]) -> list[dict[str, Any]]:
     policies = effective_policies([item.workarea for item in page])
-    excluded = _lineage_exclusions(actor, [item.pk for item in page])
+    reviewer = reviewer_of(actor)
+    excluded = _lineage_exclusions(reviewer, [item.pk for item in page])
     judged = set(
         Verdict.objects.filter(
             artifact__in=[item.pk for item in page], reviewer_principal_id=actor.principal_id
@@ -183,27 +184,27 @@ def _items(actor: Actor, page: Sequence[Artifact]) -> list[dict[str, Any]]:
         _item(
             item,
             policies[item.workarea_id],
-            _blocked_by(actor, item, policies[item.workarea_id], item.pk in excluded, item.pk in judged),
+            _blocked_by(reviewer, item, policies[item.workarea_id], item.pk in excluded, item.pk in judged),
         )
         for item in page
     ]
 
 
-def _lineage_exclusions(actor: Actor, artifact_ids: list[str]) -> set[str]:
+def _lineage_exclusions(reviewer: Identity, artifact_ids: list[str]) -> set[str]:
     if not artifact_ids:
         return set()
     with connection.cursor() as cursor:
-        cursor.execute(_LINEAGE_AUTHORS, [artifact_ids, actor.key_id, actor.principal_id])
+        cursor.execute(_LINEAGE_AUTHORS, [artifact_ids, *wrote_params(reviewer)])
         return {row[0] for row in cursor.fetchall()}
 
 
 def _blocked_by(
-    actor: Actor, item: Artifact, policy: Policy, wrote_a_source: bool, judged: bool
+    reviewer: Identity, item: Artifact, policy: Policy, wrote_a_source: bool, judged: bool
 ) -> dict[str, Any] | None:
     stands = standing(
-        reviewer_of(actor),
+        reviewer,
         author=author_of(item),
-        ancestors=[Identity(actor.key_id, actor.principal_id)] if wrote_a_source else [],
+        ancestors=[reviewer] if wrote_a_source else [],
         lineage_exclusion=policy.lineage_exclusion,
         relaxed=policy.self_signed_allowed,
         steering=item.kind == Kind.STEERING,

@@ -16,6 +16,7 @@ from memory.claims.lineage import STEP_DOWN
 from memory.claims.models import Artifact
 from memory.claims.states import Kind, ScanState
 from oml.core.actor import Actor
+from review.hands import WROTE_SQL, reviewer_of, wrote, wrote_params
 from review.models import Verdict
 from workareas.models import Workarea
 from workareas.selectors.policies import effective_policies
@@ -32,7 +33,7 @@ class Turn(StrEnum):
 _RESTS_ON_MINE = f"""
 WITH RECURSIVE closure(id) AS (
     SELECT a.id FROM memory_artifact a
-    WHERE a.tenant_id = %s AND (a.author_key_id = %s OR a.author_principal_id = %s)
+    WHERE a.tenant_id = %s AND {WROTE_SQL}
   UNION
     SELECT step.id FROM closure, LATERAL ({STEP_DOWN}) AS step
 )
@@ -51,9 +52,10 @@ def judgeable(actor: Actor, rows: QuerySet[Artifact]) -> Q:
     policies = effective_policies(nodes)
     relaxed = [node for node, policy in policies.items() if policy.self_signed_allowed]
     strict = [node for node, policy in policies.items() if policy.lineage_exclusion]
-    own = Q(author_key_id=actor.key_id) | Q(author_principal_id=actor.principal_id)
+    reviewer = reviewer_of(actor)
+    own = wrote(reviewer)
     self_signable = own & Q(workarea_id__in=relaxed) & ~Q(kind=Kind.STEERING)
-    rests_on_mine = RawSQL(_RESTS_ON_MINE, (actor.tenant_id, actor.key_id, actor.principal_id))  # noqa: S611
+    rests_on_mine = RawSQL(_RESTS_ON_MINE, (actor.tenant_id, *wrote_params(reviewer)))  # noqa: S611
     foreign = ~own & ~(Q(workarea_id__in=strict) & Q(pk__in=rests_on_mine))
     judged = Exists(Verdict.objects.filter(artifact=OuterRef("pk"), reviewer_principal_id=actor.principal_id))
     return Q(scan_state__in=(ScanState.CLEAN, ScanState.FLAGGED)) & (self_signable | foreign) & ~Q(judged)

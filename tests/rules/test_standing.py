@@ -14,7 +14,14 @@ ME = Identity("key_me", "pri_me")
 MY_OTHER_KEY = Identity("key_mine_too", "pri_me")
 MY_KEY_LENT = Identity("key_me", "pri_somebody")
 STRANGER = Identity("key_other", "pri_other")
-HANDS = {"my key": ME, "my other key": MY_OTHER_KEY, "my key under another principal": MY_KEY_LENT}
+ANOTHER = Identity("key_third", "pri_third")
+MADE_BY_ME = Identity("key_made", "pri_made", "pri_me")
+HANDS = {
+    "my key": ME,
+    "my other key": MY_OTHER_KEY,
+    "my key under another principal": MY_KEY_LENT,
+    "a key that I issued": MADE_BY_ME,
+}
 
 
 def judged(**fields: Any) -> Standing:
@@ -40,6 +47,22 @@ def test_standing__written_by_my_hand__is_author(hand: Identity) -> None:
 @pytest.mark.parametrize("hand", HANDS.values(), ids=HANDS)
 def test_standing__resting_on_my_hand__is_lineage_author(hand: Identity) -> None:
     assert judged(ancestors=[STRANGER, hand, STRANGER]) is Standing.LINEAGE_AUTHOR
+
+
+@pytest.mark.parametrize("hand", [STRANGER, Identity("key_x", "pri_other", "pri_third")], ids=["agent", "issued"])
+def test_standing__my_key_was_issued_by_the_author__is_the_authors_hand(hand: Identity) -> None:
+    issued = Identity("key_me", "pri_me", "pri_other")
+    fields: dict[str, Any] = {"lineage_exclusion": True, "relaxed": False, "steering": False}
+    assert standing(issued, author=hand, ancestors=[], **fields) is Standing.AUTHOR
+    assert standing(issued, author=ANOTHER, ancestors=[hand], **fields) is Standing.LINEAGE_AUTHOR
+
+
+def test_standing__two_keys_that_a_third_issued__are_two_hands() -> None:
+    """Somebody issues every key of a tenant; that alone makes nobody the author of anything."""
+    mine, theirs = Identity("key_me", "pri_me", "pri_admin"), Identity("key_other", "pri_other", "pri_admin")
+    fields: dict[str, Any] = {"lineage_exclusion": True, "relaxed": False, "steering": False}
+    assert standing(mine, author=theirs, ancestors=[theirs], **fields) is Standing.MAY_JUDGE
+    assert not Identity("key_1", "pri_1").same_as(Identity("key_2", "pri_2"))
 
 
 def test_standing__author_and_lineage_author__is_refused_as_author() -> None:

@@ -109,6 +109,7 @@ def issue_key(
     key = Key.objects.create(
         tenant_id=actor.tenant_id,
         principal=owner,
+        sponsor_id=actor.principal_id,
         role=role,
         secret_digest=digest_of(secret),
         last_four=secret[-4:],
@@ -142,7 +143,9 @@ def enrol_human(actor: Actor, *, username: str, name: str, password: str, role: 
             )
     except IntegrityError:
         raise Validation(f"the username {username} is taken", param="username") from None
-    key = Key.objects.create(tenant_id=actor.tenant_id, principal=human, role=role, interactive=True)
+    key = Key.objects.create(
+        tenant_id=actor.tenant_id, principal=human, sponsor_id=actor.principal_id, role=role, interactive=True
+    )
     append(actor, [_issued(key)], epoch=decision.epoch, raise_epoch=True)
     return key
 

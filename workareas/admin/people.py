@@ -20,6 +20,7 @@ class TenantAdmin(ReadOnlyAdmin):
 
 class KeysOfPrincipal(ReadOnlyInline):
     model = Key
+    fk_name = "principal"  # a key also names who issued it
     verbose_name_plural = "keys"
     shown = ("id", "role", "last_four", "state", "expires_at", "last_used_at")
     show_change_link = True
