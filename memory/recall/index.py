@@ -156,7 +156,7 @@ def _embed_some(count: int) -> int:
     # a second and not a minute.
     with transaction.atomic():
         rows = (
-            ServingRow.objects.select_for_update(of=("self", "artifact"), skip_locked=True)
+            ServingRow.objects.select_for_update(of=("self", "artifact"), skip_locked=True, no_key=True)
             .filter(embedding__isnull=True, artifact__text__isnull=False)
             .select_related("artifact__workarea")
             .order_by("pk")[:count]

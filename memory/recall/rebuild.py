@@ -39,7 +39,7 @@ def rebuild_serving() -> Iterator[int]:
             rows = list(
                 indexed_artifacts()
                 .filter(pk__gt=last)
-                .select_for_update(of=("self",))
+                .select_for_update(of=("self",), no_key=True)
                 .select_related("workarea")[:_AT_ONCE]
             )
             if not rows:

@@ -60,7 +60,9 @@ def lock_any(actor: Actor, sr_id: str) -> Draft:
     record = None
     if rules.SR_ID.match(sr_id):
         own = Record.objects.own(actor.tenant_id, actor.principal_id)
-        record = own.select_for_update(of=("self",)).select_related("lane__workarea").filter(pk=sr_id).first()
+        record = (
+            own.select_for_update(of=("self",), no_key=True).select_related("lane__workarea").filter(pk=sr_id).first()
+        )
     if record is None:
         raise RecordNotFound(sr_id)
     head = RecordEntry.objects.get(pk=record.head_id)

@@ -169,7 +169,7 @@ def _take_entry(actor: Actor, row: dict[str, Any], number: int) -> bool:
         raise Validation(f"line {number} names no record")
     present = RecordEntry.objects.filter(sr_id=sr_id)
     # The lock that every change takes, so that nobody writes the head that this one moves.
-    Record.objects.select_for_update().filter(pk=sr_id).first()
+    Record.objects.select_for_update(no_key=True).filter(pk=sr_id).first()
     stranger = present.exclude(tenant_id=actor.tenant_id, owner_id=actor.principal_id)
     if stranger.exists():
         raise RecordNotFound(sr_id)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
 from tests.support.source import Module, modules
 
 USE_CASES = [
@@ -20,18 +18,21 @@ def test_modules__are_all_read() -> None:
     assert len(USE_CASES) > 20
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda one: one.name)
-def test_state__wherever_it_is_assigned__is_what_a_machine_answered(module: Module) -> None:
+def test_state__wherever_it_is_assigned__is_what_a_machine_answered() -> None:
     """Next state is one door: ``x.state = MACHINE.next(…)`` and nothing else, and no queryset writes one."""
-    for node in ast.walk(module.tree):
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        for target in targets:
-            if isinstance(target, ast.Attribute) and target.attr in {"state", "status"} and not _is_self(target):
-                value = getattr(node, "value", None)
-                assert _asks_a_machine(value, module), f"{module.name}:{target.lineno}"
-    for call in module.calls("update"):
-        names = {keyword.arg for keyword in call.keywords}
-        assert not names & {"state", "status"}, f"{module.name}:{call.lineno}"
+    wrong = []
+    for module in modules():
+        for node in ast.walk(module.tree):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            for target in targets:
+                if not isinstance(target, ast.Attribute) or target.attr not in {"state", "status"}:
+                    continue
+                if not _is_self(target) and not _asks_a_machine(getattr(node, "value", None), module):
+                    wrong.append(f"{module.name}:{target.lineno}")
+        for call in module.calls("update"):
+            if {keyword.arg for keyword in call.keywords} & {"state", "status"}:
+                wrong.append(f"{module.name}:{call.lineno}")
+    assert not wrong
 
 
 def _is_self(target: ast.Attribute) -> bool:
@@ -61,10 +62,14 @@ def test_consume_serve__is_called_by_the_verdict_alone() -> None:
     assert users == {"review/actions/verdict.py"}
 
 
-@pytest.mark.parametrize("module", USE_CASES, ids=lambda one: one.name)
-def test_use_case__knows_no_transport(module: Module) -> None:
-    transports = {"rest_framework", "mcp", "mcp_types", "celery", "drf_spectacular", "django.http", "django.shortcuts"}
-    used = {name for name in module.imports() if any(name == one or name.startswith(f"{one}.") for one in transports)}
+def test_use_cases__know_no_transport() -> None:
+    transports = ("rest_framework", "mcp", "mcp_types", "celery", "drf_spectacular", "django.http", "django.shortcuts")
+    used = {
+        f"{module.name}: {name}"
+        for module in USE_CASES
+        for name in module.imports()
+        if any(name == one or name.startswith(f"{one}.") for one in transports)
+    }
     assert not used
 
 
@@ -80,27 +85,36 @@ def test_guardian_rows__are_read_by_access_alone() -> None:
     assert "workareas/access.py" in users
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda one: one.name)
-def test_row_lock__leaves_foreign_keys_alone(module: Module) -> None:
+def test_row_locks__leave_foreign_keys_alone() -> None:
     """FOR UPDATE conflicts with the key check of every row that refers to the locked one, and that check runs while
-    the journal's head is held: the two would wait for each other. FOR NO KEY UPDATE does not (tests: TestTree)."""
-    if module.name == "oml/jobs/outbox.py":  # nothing refers to an outbox row
-        return
-    for call in module.calls("select_for_update"):
-        words = {keyword.arg: keyword.value for keyword in call.keywords}
-        no_key = words.get("no_key")
-        assert isinstance(no_key, ast.Constant) and no_key.value is True, f"{module.name}:{call.lineno}"
+    the journal's head is held: the two would wait for each other. FOR NO KEY UPDATE does not (TestTree in
+    tests/actions/test_concurrency.py). Nothing refers to an outbox row."""
+    strong = [
+        f"{module.name}:{call.lineno}"
+        for module in modules()
+        if module.name != "oml/jobs/outbox.py"
+        for call in module.calls("select_for_update")
+        if not any(word.arg == "no_key" and _is_true(word.value) for word in call.keywords)
+    ]
+    assert not strong
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda one: one.name)
-def test_clock__is_read_in_one_module(module: Module) -> None:
-    if module.name == "oml/core/clock.py":
-        return
-    for method in ("now", "utcnow", "today"):
-        for call in module.calls(method):
-            owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-            name = owner.id if isinstance(owner, ast.Name) else ""
-            assert name not in {"datetime", "date"}, f"{module.name}:{call.lineno}"
+def _is_true(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is True
+
+
+def test_clock__is_read_in_one_module() -> None:
+    readers = {
+        f"{module.name}:{call.lineno}"
+        for module in modules()
+        if module.name != "oml/core/clock.py"
+        for method in ("now", "utcnow", "today")
+        for call in module.calls(method)
+        if isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id in {"datetime", "date"}
+    }
+    assert not readers
 
 
 def test_actor__is_never_ambient() -> None:
@@ -110,8 +124,11 @@ def test_actor__is_never_ambient() -> None:
     assert users <= {"oml/http/request_id.py"}
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda one: one.name)
-def test_module__says_why_it_exists(module: Module) -> None:
-    if any(not isinstance(node, ast.Import | ast.ImportFrom) for node in module.tree.body):
-        short = len(module.tree.body) < 5 and module.name.endswith(("apps.py", "__init__.py"))
-        assert short or ast.get_docstring(module.tree), module.name
+def test_modules__say_why_they_exist() -> None:
+    silent = [
+        module.name
+        for module in modules()
+        if module.tree.body and not module.name.endswith(("/apps.py", "/__init__.py"))
+        if ast.get_docstring(module.tree) is None
+    ]
+    assert not silent

@@ -106,7 +106,7 @@ def change_group(actor: Actor, *, name: str, add: Sequence[str] = (), remove: Se
         return _group_body(name, mine.first())
     quota.take(actor, quota.Quota.WRITE)
     group, _ = RecordGroup.objects.get_or_create(tenant_id=actor.tenant_id, owner_id=actor.principal_id, name=name)
-    RecordGroup.objects.select_for_update().get(pk=group.pk)
+    RecordGroup.objects.select_for_update(no_key=True).get(pk=group.pk)
     present = set(group.members.values_list("sr_id", flat=True))
     fresh = [sr_id for sr_id in dict.fromkeys(add) if sr_id not in present]
     RecordGroupMember.objects.bulk_create(RecordGroupMember(group=group, sr_id=sr_id) for sr_id in fresh)
