@@ -154,5 +154,7 @@ class Unavailable(OmlError):
     retryable = True
     rule = "a write is whole or not at all; storage or database is away"
 
-    def __init__(self, message: str = "the service is not available at the moment; nothing was changed") -> None:
-        super().__init__(message, retry_after_seconds=5)
+    def __init__(self, message: str = "the service is not available at the moment") -> None:
+        # A connection can break between a commit and its answer, so nobody may be told that nothing was written.
+        sure = "nothing is half done, and a write sent again with its idempotency_key is never doubled"
+        super().__init__(f"{message}; {sure}", retry_after_seconds=5)

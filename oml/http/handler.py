@@ -49,7 +49,7 @@ def typed(error: BaseException) -> OmlError:
             logger.error("database refused or is away: %s", type(error).__name__, exc_info=_where(error))
             return Unavailable()
     logger.error("unexpected %s", type(error).__name__, exc_info=_where(error))
-    return Unavailable("something went wrong here; nothing was changed")
+    return Unavailable("something went wrong here")
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response:

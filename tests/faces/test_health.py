@@ -6,6 +6,7 @@ import pytest
 from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 
+from oml.core.errors import Unavailable
 from oml.http import health
 from oml.jobs import heartbeat
 
@@ -54,3 +55,10 @@ def test_readyz__database_goes_between_two_checks__answers_all_the_same(
     answer = client.get("/readyz")
     assert answer.status_code == 200
     assert answer.json()["checks"]["workers"] == {"status": "unknown"}
+
+
+def test_unavailable__after_a_commit_whose_answer_was_lost__claims_nothing_that_may_be_untrue() -> None:
+    refusal = Unavailable()
+    assert "idempotency_key" in refusal.message
+    assert not any(claim in refusal.message for claim in ("nothing was changed", "nothing was written"))
+    assert refusal.as_dict()["error"]["retryable"] is True
