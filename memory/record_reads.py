@@ -6,6 +6,7 @@ from typing import Any
 
 from memory.recall import readlog
 from memory.records.commands import ReadCommand
+from memory.records.selectors.gather import GatherQuery, TimelineQuery, gather, timeline
 from memory.records.selectors.reading import history_of, read_own
 from oml.core.actor import Actor
 from workareas import quota
@@ -25,3 +26,24 @@ def history(actor: Actor, *, sr_id: str) -> dict[str, Any]:
     body = history_of(actor, sr_id=sr_id)
     readlog.record(actor, surface="record_history", workarea_id=None, returned=[body["sr_id"]])
     return body
+
+
+def gathered(actor: Actor, *, query: GatherQuery) -> dict[str, Any]:
+    """Records that answer a question (seed: e_gather); errors as :func:`gather`."""
+    quota.take(actor, quota.Quota.READ)
+    body = gather(actor, query=query)
+    _log(actor, "record_gather", body, query.query)
+    return body
+
+
+def timeline_page(actor: Actor, *, query: TimelineQuery) -> dict[str, Any]:
+    """Records in the order of time (seed: e_timeline); errors as :func:`timeline`."""
+    quota.take(actor, quota.Quota.READ)
+    body = timeline(actor, query=query)
+    _log(actor, "record_timeline", body, None)
+    return body
+
+
+def _log(actor: Actor, surface: str, body: dict[str, Any], query: str | None) -> None:
+    returned = [f"{one['sr_id']}@{one['version']}" for one in body["records"]]
+    readlog.record(actor, surface=surface, workarea_id=None, query=query, returned=returned)

@@ -10,6 +10,7 @@ from memory.claims.actions.end import expire_held
 from memory.claims.actions.scan import SCAN_TASK, scan_artifacts
 from memory.recall import index, statistics
 from memory.recall.sealing import seal_read_logs
+from memory.records import derive
 from oml.jobs.outbox import handler
 
 
@@ -17,6 +18,12 @@ from oml.jobs.outbox import handler
 def scan(batch: list[dict[str, Any]]) -> None:
     """Scan and index a batch of submissions."""
     scan_artifacts([task["artifact_id"] for task in batch])
+
+
+@handler(derive.TASK)
+def derive_records(batch: list[dict[str, Any]]) -> None:
+    """Tags, chunks and vectors of a batch of source records."""
+    derive.derive([sr_id for task in batch for sr_id in task["sr_ids"].split()])
 
 
 @shared_task(name="memory.expire_held", ignore_result=True)
@@ -30,6 +37,7 @@ def refresh_statistics() -> None:
     """Count document frequencies anew where they moved, and embed what waited for its embedder."""
     statistics.refresh_changed()
     index.embed_missing()
+    derive.embed_missing()
 
 
 @shared_task(name="memory.seal_read_log", ignore_result=True)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from memory.api.answers import FLAG, NUMBER, STRING, TIME, Schema, a_list, an_object, nullable
 
 _INGESTED: Schema = {"sr_id": STRING, "content_hash": STRING, "ingested_at": TIME}
-INGESTED = an_object(_INGESTED)
+_INDEX = an_object({"state": STRING, "chunks": NUMBER, "vectors": NUMBER})
+INGESTED = an_object(_INGESTED, {"index": _INDEX})
 BATCH = an_object({"records": a_list(an_object(_INGESTED))}, {"idempotent_replay": FLAG})
 CORRECTED = an_object({**_INGESTED, "corrects": STRING})
 ADJUSTED = an_object({**_INGESTED, "adjusts": STRING})
-CHANGED = an_object({"sr_id": STRING, "version": NUMBER, "content_hash": STRING, "changed": a_list(STRING)})
+CHANGED = an_object(
+    {"sr_id": STRING, "version": NUMBER, "content_hash": STRING, "changed": a_list(STRING)}, {"index": _INDEX}
+)
 REMOVED = an_object({"sr_id": STRING, "version": NUMBER, "removed_at": TIME})
 FIELDS: Schema = {
     "sr_id": STRING,
@@ -63,3 +66,15 @@ LANE = an_object(
     }
 )
 LANES = an_object({"items": a_list(LANE), "next_cursor": nullable(STRING)})
+
+_FOUND = an_object(
+    FIELDS,
+    {
+        "properties": a_list(STRING),
+        "score": {"type": "number"},
+        "content_truncated": FLAG,
+        "chunks_without_vector": NUMBER,
+    },
+)
+GATHERED = an_object({"records": a_list(_FOUND)}, {"degraded": a_list(STRING)})
+TIMELINE = an_object({"records": a_list(_FOUND), "next_cursor": nullable(STRING)})

@@ -10,6 +10,7 @@ from memory.api import record_shapes as shapes
 from memory.records.actions import amend, change, ingest, places
 from memory.records.commands import AmendCommand, IngestCommand, ReadCommand, UpdateCommand
 from memory.records.content import StoredText
+from memory.records.selectors.gather import GatherQuery, TimelineQuery
 from memory.records.selectors.lanes import own_lanes
 from oml.core.actor import Actor
 from oml.core.errors import SizeExceeded
@@ -96,6 +97,16 @@ def _history(actor: Actor, values: Values) -> Values:
     return record_reads.history(actor, sr_id=values["sr_id"])
 
 
+def _gather(actor: Actor, values: Values) -> Values:
+    query = {**values, "properties": tuple(values.get("properties", ())), "lanes": tuple(values.get("lanes", ()))}
+    return record_reads.gathered(actor, query=GatherQuery(**query))
+
+
+def _timeline(actor: Actor, values: Values) -> Values:
+    query = {**values, "properties": tuple(values.get("properties", ())), "lanes": tuple(values.get("lanes", ()))}
+    return record_reads.timeline_page(actor, query=TimelineQuery(**query))
+
+
 def _group(actor: Actor, values: Values) -> Values:
     return places.change_group(actor, **values)
 
@@ -109,7 +120,7 @@ def _lanes(actor: Actor, values: Values) -> Values:
     return own_lanes(actor)
 
 
-ingest_one = Operation("record_ingest", shapes.RecordShape, _ingest, answers.INGESTED, True, "Keep one source record")
+ingest_one = Operation("record_ingest", shapes.IngestShape, _ingest, answers.INGESTED, True, "Keep one source record")
 ingest_batch = Operation(
     "record_ingest_batch", shapes.BatchShape, _batch, answers.BATCH, True, "Keep up to 200 source records, or none"
 )
@@ -150,6 +161,20 @@ tombstone = Operation(
 )
 history = Operation(
     "record_history", shapes.HistoryShape, _history, answers.HISTORY, summary="Every version of a record"
+)
+gather = Operation(
+    "record_gather",
+    shapes.GatherShape,
+    _gather,
+    answers.GATHERED,
+    summary="Search your records; newest first without a query",
+)
+timeline = Operation(
+    "record_timeline",
+    shapes.TimelineShape,
+    _timeline,
+    answers.TIMELINE,
+    summary="Your records by when they were ingested",
 )
 group = Operation(
     "record_group", shapes.GroupShape, _group, answers.GROUP, summary="A named set of records: change it or see it"

@@ -7,9 +7,10 @@ from typing import Any
 from rest_framework import serializers
 
 from memory.claims.rules import IDEMPOTENCY_KEY
+from memory.recall.commands import MAX_QUERY
 from memory.records import rules
 from oml.core.spooled import Spooled
-from oml.http.fields import Described, Listing, Matching, Moment, OneOf, Reference, StrictSerializer, Text, Whole
+from oml.http.fields import Described, Flag, Listing, Matching, Moment, OneOf, Reference, StrictSerializer, Text, Whole
 
 
 class Content(Described, serializers.Field[Any, Any, Any, Any]):
@@ -64,6 +65,10 @@ class RecordShape(StrictSerializer):
     )
 
 
+class IngestShape(RecordShape):
+    sync = Flag(required=False, help_text="Derive tags and vectors before the answer, which says how far.")
+
+
 class BatchShape(StrictSerializer):
     records = Listing(child=RecordShape(), unique=False, help_text="1 to 200 records, kept together or not at all.")
     idempotency_key = Matching(
@@ -87,6 +92,7 @@ class UpdateShape(StrictSerializer):
     properties = _properties("Merged by label: each label named has its values replaced, others stay.")
     note = _note("Why this version exists.")
     expected_version = Whole(required=False, help_text="Refused if the record is at another version.")
+    sync = Flag(required=False, help_text="Derive tags and vectors before the answer, which says how far.")
 
 
 class PropertyShape(StrictSerializer):
@@ -154,3 +160,22 @@ class LaneShape(StrictSerializer):
 
 class LanesShape(StrictSerializer):
     pass
+
+
+class GatherShape(StrictSerializer):
+    query = Text(max_length=MAX_QUERY, oversize_is_limit=True, required=False, help_text="What you want to know.")
+    properties = _properties("All of these must be on the record, declared or derived.")
+    lanes = Listing(child=Reference(), required=False, max_length=50, help_text="Only these lanes, label or UUID.")
+    source_type = Text(max_length=rules.MAX_NAME, required=False, help_text="Only this source type.")
+    min_authority = Whole(required=False, help_text="Only records of at least this authority.")
+    k = Whole(required=False, help_text="How many, 1 to 50; 10 when left out.")
+
+
+class TimelineShape(StrictSerializer):
+    since = Moment(required=False, help_text="Ingested at or after this time, RFC 3339 with offset.")
+    until = Moment(required=False, help_text="Ingested at or before this time.")
+    properties = _properties("All of these must be on the record, declared or derived.")
+    lanes = Listing(child=Reference(), required=False, max_length=50, help_text="Only these lanes, label or UUID.")
+    order = OneOf(words=("asc", "desc"), required=False, help_text="asc (default) or desc.")
+    limit = Whole(required=False, help_text="1 to 200; 50 when left out.")
+    cursor = Text(max_length=4096, required=False, help_text="next_cursor of the page before.")

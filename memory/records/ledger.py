@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memory.records import content, rules
+from memory.records import content, derive, rules
 from memory.records.errors import RecordNotFound, Tombstoned
 from memory.records.lanes import engine_id
 from memory.records.models import Lane, Record, RecordEntry, RecordProperty
@@ -114,6 +114,8 @@ def commit(actor: Actor, draft: Draft, *, note: str | None, deleted: bool = Fals
         note=note,
     )
     cache([entry])
+    if salt is not None or deleted:
+        derive.later([entry.sr_id])
     return entry, salt
 
 
@@ -166,6 +168,7 @@ def begin(actor: Actor, firsts: Sequence[First]) -> list[tuple[RecordEntry, byte
         ],
     )
     cache(entries, fresh=True)
+    derive.later([entry.sr_id for entry in entries])
     return [(entry, salts[entry.sr_id]) for entry in entries]
 
 

@@ -10,10 +10,15 @@ from __future__ import annotations
 import uuid
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from pgvector.django import HalfVectorField, SparseVectorField
 
+from memory.recall.bm25 import SPACE
+from memory.recall.embedders import DIMENSIONS
 from memory.records import rules
 from oml.core.ids import new_id
 from workareas.models import Key, Principal, Workarea
@@ -169,6 +174,38 @@ class RecordProperty(models.Model):
         verbose_name_plural = "record properties"
         constraints = [models.UniqueConstraint(fields=["record", "label", "value"], name="record_property_unique")]
         indexes = [models.Index(fields=["label", "value"], name="record_property_value")]
+
+
+class RecordTag(models.Model):
+    """What an extractor found in the head's content: derived, never declared, never in the ledger."""
+
+    record = models.ForeignKey(Record, on_delete=models.CASCADE, related_name="tags")
+    extractor = models.CharField(max_length=20)
+    tag = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["record", "extractor", "tag"], name="record_tag_unique")]
+        indexes = [models.Index(fields=["tag"], name="record_tag_tag")]
+
+
+class RecordChunk(models.Model):
+    """A stretch of the head's content as it is searched: words of every chunk, vectors of the first ones."""
+
+    record = models.ForeignKey(Record, on_delete=models.CASCADE, related_name="chunks")
+    owner = models.ForeignKey(Principal, on_delete=models.PROTECT, related_name="+")
+    ordinal = models.PositiveIntegerField()
+    text = models.TextField()
+    lexemes = SearchVectorField(help_text="places of the terms, in hexadecimal")
+    lexical = SparseVectorField(dimensions=SPACE, help_text="BM25 saturations by place")
+    embedding = HalfVectorField(dimensions=DIMENSIONS, null=True)
+    model_id = models.CharField(max_length=80, default="", help_text="whose vector; empty while there is none")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["record", "ordinal"], name="record_chunk_unique")]
+        indexes = [
+            GinIndex(fields=["lexemes"], name="record_chunk_lexemes", fastupdate=False),
+            models.Index(fields=["ordinal"], name="record_chunk_no_vector", condition=Q(embedding__isnull=True)),
+        ]
 
 
 class RecordLink(models.Model):

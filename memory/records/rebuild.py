@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
-from memory.records import content, lanes, ledger, rules
+from memory.records import content, derive, lanes, ledger, rules
 from memory.records.errors import RecordNotFound
 from memory.records.events import Imported
 from memory.records.models import Lane, Record, RecordEntry, SourceType
@@ -20,7 +20,7 @@ from oml.core.clock import parse_rfc3339, rfc3339
 from oml.core.errors import Validation
 from oml.journal.append import append, journalled
 
-_STEP = 500
+_STEP = 100
 FORMAT = 1
 
 
@@ -47,6 +47,7 @@ def rebuild() -> Iterator[int]:
             if not ids:
                 return
             ledger.cache(_heads(ids), fresh=True)
+            derive.derive(ids)
             after = ids[-1]
             yield len(ids)
 
@@ -118,6 +119,7 @@ def import_entries(actor: Actor, lines: Iterable[str]) -> dict[str, int]:
     if fresh:
         heads = _heads(list(fresh))
         ledger.cache(heads)
+        derive.later([head.sr_id for head in heads])
         events = [Imported(sr_id=head.sr_id, entries=fresh[head.sr_id], version=head.version) for head in heads]
         append(actor, events, epoch=known.epoch)
     return {"records": len(fresh), "entries": sum(fresh.values()), "known": seen}

@@ -17,7 +17,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from oml.core.errors import Validation
-from oml.http.fields import StrictSerializer, Whole
+from oml.http.fields import Listing, StrictSerializer, Whole
 from oml.http.operations import Operation
 from oml.http.schema import answers
 from oml.http.views import OperationView, query_data
@@ -52,8 +52,10 @@ def _handler(method: str, operation: Operation, named: tuple[str, ...]) -> Any:
     has_body = method in _WITH_BODY
     whole = frozenset(name for name, field in operation.shape().fields.items() if isinstance(field, Whole))
 
+    lists = frozenset(name for name, field in operation.shape().fields.items() if isinstance(field, Listing))
+
     def handle(self: OperationView, request: Request, **parts: str) -> Any:
-        data = request.data if has_body else query_data(request.query_params, whole=whole)
+        data = request.data if has_body else query_data(request.query_params, whole=whole, lists=lists)
         if not isinstance(data, dict):
             raise Validation("the body is a JSON object")
         for name in parts:

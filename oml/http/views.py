@@ -46,8 +46,12 @@ class OperationView(APIView):
         return Response(answer.body, status=answer.status, headers={"Cache-Control": "no-store"})
 
 
-def query_data(query: QueryDict, *, whole: frozenset[str] = frozenset()) -> dict[str, Any]:
+def query_data(
+    query: QueryDict, *, whole: frozenset[str] = frozenset(), lists: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     """A query string as the JSON object it stands for: numbers where a number belongs, else strings.
+
+    A list is its parameter repeated.
 
     Raises:
         Validation: ``request.validation``; a parameter sent twice.
@@ -55,6 +59,9 @@ def query_data(query: QueryDict, *, whole: frozenset[str] = frozenset()) -> dict
     data: dict[str, Any] = {}
     for name in query:
         values = query.getlist(name)
+        if name in lists:
+            data[name] = values
+            continue
         if len(values) > 1:
             raise Validation(f"{name[:100]} is given more than once", param=name[:100])
         value = values[0]

@@ -45,6 +45,7 @@ class Environment:
     broker_options: dict[str, Any]
     broker_dsn: str
     replicas: int
+    embed_max_chunks: int
     embedder: str
     checkpoint_dir: Path
     journal_origin: str
@@ -102,6 +103,7 @@ def read(environ: Mapping[str, str], *, root: Path) -> Environment:
         broker_options=found_broker.options,
         broker_dsn=found_broker.dsn,
         replicas=attempt(lambda: _number(environ, "OML_REPLICAS", default=1, low=1, high=1000), 1),
+        embed_max_chunks=attempt(lambda: _number(environ, "EMBED_MAX_CHUNKS", default=64, low=1, high=100_000), 64),
         embedder=attempt(lambda: _choice(environ, "OML_EMBEDDER", EMBEDDERS), EMBEDDERS[0]),
         checkpoint_dir=(root / (environ.get("OML_CHECKPOINT_DIR") or home / "checkpoints")).absolute(),
         journal_origin=attempt(lambda: _origin(environ), "oml"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.db import transaction
@@ -13,6 +14,7 @@ from django.test import Client
 from jsonschema import Draft202012Validator
 
 from memory.recall.models import ReadLog
+from oml.jobs import outbox
 from oml.journal.models import JournalEntry
 from oml.mcp.catalog import CATALOG as AGENT_TOOLS
 from oml.mcp.record_catalog import CATALOG
@@ -32,10 +34,12 @@ TOOLS = [
     "e_adjust",
     "e_tombstone",
     "e_group",
+    "e_gather",
+    "e_timeline",
     "e_audit",
 ]
 EACH = pytest.mark.parametrize("tool", CATALOG, ids=[tool.name for tool in CATALOG])
-FRESH = re.compile(r"sr_[0-9a-f]{32}|(?<="group":")\d+|ev_\w{26}|[0-9a-f]{64}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+FRESH = re.compile(r'sr_[0-9a-f]{32}|(?<="group":")\d+|ev_\w{26}|[0-9a-f]{64}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z')
 
 
 def route_of(tool: str, arguments: dict[str, Any]) -> tuple[str, str, Any]:
@@ -65,6 +69,10 @@ def route_of(tool: str, arguments: dict[str, Any]) -> tuple[str, str, Any]:
             return "DELETE", place + (f"?note={rest['note']}" if rest else ""), None
         case "e_group":
             return "POST", "/v1/record-groups", rest
+        case "e_gather":
+            return "POST", "/v1/records/gather", rest
+        case "e_timeline":
+            return "GET", f"/v1/records/timeline?{urlencode(rest, doseq=True)}", None
         case "e_audit":
             return "GET", f"{place}/history", None
     raise AssertionError(f"{tool} has no twin in this test")
@@ -162,8 +170,12 @@ def test_parity__of_every_tool__is_the_routes_answer_and_journal(records: Record
         ("e_adjust", {"sr_id": one, **said}),
         ("e_tombstone", {"sr_id": one, "note": "gone"}),
         ("e_group", {"name": "g", "add": [one, two]}),
+        ("e_gather", {"query": "one", "properties": ["a:1"], "k": 5, "min_authority": 1}),
+        ("e_gather", {}),
+        ("e_timeline", {"limit": 1, "order": "desc", "properties": ["a:1"], "since": "2000-01-01T00:00:00Z"}),
         ("e_audit", {"sr_id": one}),
     ]
+    outbox.drain_all()
     assert {tool for tool, _ in cases} == set(TOOLS)
     for tool, arguments in cases:
         assert "error" not in ask_both(records, tool, arguments), tool
@@ -186,6 +198,10 @@ def test_parity__of_refusals__is_the_routes_typed_error(records: Records) -> Non
         ("e_adjust", {"sr_id": stranger, "content": "a"}, "access.not_found"),
         ("e_tombstone", {"sr_id": stranger}, "access.not_found"),
         ("e_group", {"name": "g", "add": [stranger]}, "access.not_found"),
+        ("e_gather", {"lanes": ["nowhere"]}, "access.not_found"),
+        ("e_gather", {"k": 51}, "limit.ceiling"),
+        ("e_timeline", {"lanes": ["nowhere"]}, "access.not_found"),
+        ("e_timeline", {"limit": 201}, "limit.ceiling"),
         ("e_audit", {"sr_id": stranger}, "access.not_found"),
     ]
     for tool, arguments, code in cases:

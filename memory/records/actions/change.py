@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memory.records import content, lanes, ledger, rules
+from memory.records.actions.ingest import index_of
 from memory.records.commands import UpdateCommand
 from memory.records.errors import VersionConflict
 from memory.records.events import Connected, PropertyAdded, PropertyRemoved, RecordEvent, Removed, Updated
@@ -21,7 +22,6 @@ from workareas import quota
 from workareas.access import Access
 
 
-@journalled
 def update_record(actor: Actor, *, command: UpdateCommand) -> dict[str, Any]:
     """Append the next version of a record: whole new content, properties merged by label, or both.
 
@@ -41,6 +41,12 @@ def update_record(actor: Actor, *, command: UpdateCommand) -> dict[str, Any]:
         VersionConflict: ``record.version_conflict``.
         VerbCeiling, AccessForbidden, Frozen, QuotaExceeded: as ingest.
     """
+    answer = _update(actor, command)
+    return answer | index_of(command.sr_id) if command.sync else answer
+
+
+@journalled
+def _update(actor: Actor, command: UpdateCommand) -> dict[str, Any]:
     if command.content is None and not command.properties:
         raise Validation("an update has content, properties, or both", param="content")
     known, draft = _open(actor, command.sr_id)

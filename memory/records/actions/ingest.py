@@ -6,11 +6,14 @@ records. What must never happen here: a part of a batch.
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Sequence
 from typing import Any
 
-from memory.records import content, lanes, ledger, rules
+from django.conf import settings
+
+from memory.records import content, derive, lanes, ledger, rules
 from memory.records.commands import IngestCommand
 from memory.records.errors import BatchSize
 from memory.records.events import Ingested
@@ -25,8 +28,9 @@ from workareas import access, quota
 from workareas.access import Access
 from workareas.idempotency import fingerprint, run_once
 
+logger = logging.getLogger(__name__)
 
-@journalled
+
 def ingest_record(actor: Actor, *, command: IngestCommand) -> dict[str, Any]:
     """Keep one record.
 
@@ -35,7 +39,7 @@ def ingest_record(actor: Actor, *, command: IngestCommand) -> dict[str, Any]:
         command: the content and what is declared of it.
 
     Returns:
-        ``sr_id``, ``content_hash``, ``ingested_at``.
+        ``sr_id``, ``content_hash``, ``ingested_at``; with ``sync`` also ``index``, see :func:`index_of`.
 
     Raises:
         VerbCeiling: ``access.verb_ceiling``; a role that never writes.
@@ -44,6 +48,12 @@ def ingest_record(actor: Actor, *, command: IngestCommand) -> dict[str, Any]:
         UnknownSourceType: ``record.unknown_source_type``.
         QuotaExceeded: ``limit.quota``.
     """
+    answer = _ingest(actor, command)
+    return answer | index_of(answer["sr_id"]) if command.sync else answer
+
+
+@journalled
+def _ingest(actor: Actor, command: IngestCommand) -> dict[str, Any]:
     known = lanes.writable(actor)
     first = prepare(actor, known, command)
     quota.take(actor, quota.Quota.WRITE)
@@ -97,6 +107,23 @@ def ingest_batch(
     if not replay:
         append(actor, events, epoch=known.epoch)
     return answer | {"idempotent_replay": True} if replay else answer
+
+
+def index_of(sr_id: str) -> dict[str, Any]:
+    """Derive a record that was just committed, and say how far: a failure here undoes nothing.
+
+    Returns:
+        ``index``: ``state`` ready or pending, ``chunks``, ``vectors``: what lies past the last vector is found by
+        its words alone.
+    """
+    try:
+        derive.derive([sr_id])
+    except Exception as error:  # the record is kept; its task is still in the outbox
+        logger.warning("a record was not derived at once: %s", type(error).__name__)
+        return {"index": {"state": "pending", "chunks": 0, "vectors": 0}}
+    counts = derive.coverage([sr_id]).get(sr_id, {"chunks": 0, "vectors": 0})
+    ready = counts["vectors"] == min(counts["chunks"], settings.EMBED_MAX_CHUNKS)
+    return {"index": {"state": "ready" if ready else "pending", **counts}}
 
 
 def prepare(actor: Actor, known: Access, command: IngestCommand) -> First:

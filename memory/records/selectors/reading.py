@@ -60,12 +60,12 @@ def read_own(actor: Actor, *, command: ReadCommand) -> dict[str, Any]:
     return body | _links(record.pk, command.as_of)
 
 
-def body_of(entry: RecordEntry) -> dict[str, Any]:
-    """The seed's table of an entry, whoever reads it."""
+def body_of(entry: RecordEntry, *, with_content: bool = True) -> dict[str, Any]:
+    """The seed's table of an entry, whoever reads it; ``content`` is null once it was erased."""
     state = entry.state
     body: dict[str, Any] = {
         "sr_id": entry.sr_id,
-        "content": content.stored(entry.sr_id, entry.content_sha256),
+        "content": content.stored(entry.sr_id, entry.content_sha256) if with_content else None,
         "lane": Lane.objects.values_list("label", flat=True).get(pk=state["lane"]),
         "lane_uuid": state["lane"],
         "source_type": state["source_type"],

@@ -1,0 +1,245 @@
+"""Gather and timeline: a principal's own live records, by question, property, lane, source type, authority, time.
+
+Words and meaning each find a record alone, by the same lexer, weights and model as recall. Every chunk is searched
+by its words; by meaning only what has a vector. What must never happen here: a record of another principal, or a
+removed one, in an answer or in what orders it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.db import connection
+from django.db.models import BooleanField, Exists, FloatField, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
+from numpy.typing import NDArray
+
+from memory.recall.bm25 import LexicalQuery, lexeme_of, lexical_query, place_of, sparse
+from memory.recall.embedders import EmbedderUnavailable, embedder
+from memory.recall.lexer import query_terms
+from memory.records import content, derive, lanes, rules
+from memory.records.models import Record, RecordChunk, RecordEntry, RecordProperty, RecordTag
+from memory.records.selectors.reading import body_of
+from oml.core.actor import Actor
+from oml.core.clock import rfc3339
+from oml.core.cursor import open_, seal
+from oml.core.errors import CeilingExceeded, Validation
+from oml.crypto.secrets import cursor_key
+from workareas import access
+from workareas.verbs import Verb
+
+logger = logging.getLogger(__name__)
+
+MAX_K = 50
+MAX_LIMIT = 200
+MAX_TERMS = 64
+PER_ARM = 200
+#: Contents up to this many bytes come whole; of longer ones the best chunk, and its record says so.
+MAX_SHOWN = 32 * 1024
+#: How far meaning and words count; the weights of recall, whose vectors and numbers these are.
+MEANING, WORDS = 8.4, 2.9
+
+
+@dataclass(frozen=True, slots=True)
+class GatherQuery:
+    query: str | None = None
+    properties: tuple[rules.Property, ...] = ()
+    lanes: tuple[str, ...] = ()
+    source_type: str | None = None
+    min_authority: int | None = None
+    k: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineQuery:
+    since: datetime | None = None
+    until: datetime | None = None
+    properties: tuple[rules.Property, ...] = ()
+    lanes: tuple[str, ...] = ()
+    order: str = "asc"
+    limit: int = 50
+    cursor: str | None = None
+
+
+def gather(actor: Actor, *, query: GatherQuery) -> dict[str, Any]:
+    """The records that answer a question best, or the newest ones.
+
+    Args:
+        actor: any key that may read; its principal's records are searched.
+        query: a question in words, and what every record must have: all of ``properties`` (declared ones, or tags
+            that the extractors found), one of ``lanes``, a source type, an authority.
+
+    Returns:
+        ``records``: the seed's fields of each, ``score`` where there was a question, ``chunks_without_vector`` where
+        meaning cannot see all of it, ``content_truncated`` where the content is its best chunk; ``degraded``.
+
+    Raises:
+        CeilingExceeded: ``limit.ceiling``; k above 50.
+        Validation: ``request.validation``; k below 1.
+        LaneNotFound: ``access.not_found``.
+        VerbCeiling: ``access.verb_ceiling``.
+    """
+    if query.k > MAX_K:
+        raise CeilingExceeded(f"k is at most {MAX_K}", param="k")
+    if query.k < 1:
+        raise Validation("k is at least 1", param="k")
+    rows = _live(actor, properties=query.properties, lane_names=query.lanes)
+    if query.source_type is not None:
+        rows = rows.filter(source_type=query.source_type)
+    if query.min_authority is not None:
+        rows = rows.filter(authority__gte=query.min_authority)
+    if query.query is None:
+        newest = rows.order_by("-ingested_at", "sr_id")[: query.k]
+        return {"records": _bodies(list(newest), {}, {})}
+    vector, model_id, trust = _embed(query.query)
+    scores, best = _scores(actor, rows, query.query, vector, model_id, trust)
+    found = list(Record.objects.filter(pk__in=scores))
+    found.sort(key=lambda one: (-scores[one.pk], -one.authority, -one.ingested_at.timestamp(), one.pk))
+    answer: dict[str, Any] = {"records": _bodies(found[: query.k], scores, best)}
+    if vector is None:
+        answer["degraded"] = ["vector"]
+    return answer
+
+
+def timeline(actor: Actor, *, query: TimelineQuery) -> dict[str, Any]:
+    """Live records by the time they were ingested, in pages.
+
+    Raises:
+        CeilingExceeded: ``limit.ceiling``; limit above 200.
+        Validation: ``request.validation``; limit below 1, or a cursor that is not this key's.
+        LaneNotFound, VerbCeiling: as :func:`gather`.
+    """
+    if query.limit > MAX_LIMIT:
+        raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
+    if query.limit < 1:
+        raise Validation("limit is at least 1", param="limit")
+    rows = _live(actor, properties=query.properties, lane_names=query.lanes)
+    if query.since is not None:
+        rows = rows.filter(ingested_at__gte=query.since)
+    if query.until is not None:
+        rows = rows.filter(ingested_at__lte=query.until)
+    filters: dict[str, Any] = {
+        "view": "timeline",
+        "since": rfc3339(query.since) if query.since else None,
+        "until": rfc3339(query.until) if query.until else None,
+        "properties": rules.spelled(query.properties),
+        "lanes": list(query.lanes),
+        "order": query.order,
+    }
+    rising = query.order == "asc"
+    if query.cursor is not None:
+        at, sr_id = open_(cursor_key(), query.cursor, filters=filters, key_id=actor.key_id)
+        moment, side = datetime.fromisoformat(at), "gt" if rising else "lt"
+        rows = rows.filter(Q(**{f"ingested_at__{side}": moment}) | Q(ingested_at=moment, **{f"sr_id__{side}": sr_id}))
+    ordered = rows.order_by("ingested_at", "sr_id") if rising else rows.order_by("-ingested_at", "-sr_id")
+    page = list(ordered[: query.limit + 1])
+    more, page = len(page) > query.limit, page[: query.limit]
+    cursor = None
+    if more:
+        keyset = [page[-1].ingested_at.isoformat(), page[-1].pk]
+        cursor = seal(cursor_key(), keyset=keyset, filters=filters, key_id=actor.key_id)
+    return {"records": _bodies(page, {}, {}), "next_cursor": cursor}
+
+
+def _live(actor: Actor, *, properties: Sequence[rules.Property], lane_names: Sequence[str]) -> QuerySet[Record]:
+    access.require_role(actor, Verb.READ)
+    rows: QuerySet[Record] = Record.objects.own(actor.tenant_id, actor.principal_id).filter(deleted=False)
+    for label, value in properties:
+        declared = RecordProperty.objects.filter(record=OuterRef("pk"), label=label, value=value)
+        derived = RecordTag.objects.filter(record=OuterRef("pk"), tag=f"{label}:{value}")
+        rows = rows.filter(Exists(declared) | Exists(derived))
+    if lane_names:
+        found = [lanes.find_lane(actor, name, param=f"lanes[{at}]").pk for at, name in enumerate(lane_names)]
+        rows = rows.filter(lane__in=found)
+    return rows
+
+
+def _embed(query: str) -> tuple[NDArray[np.float32] | None, str, float]:
+    try:
+        model = embedder(settings.OML_EMBEDDER)
+        return derive.mean(model.embed(model.windows(query))), model.model_id, model.knows(query)
+    except EmbedderUnavailable as error:
+        logger.warning("gather without vectors: %s", type(error).__name__)
+        return None, "", 0.0
+
+
+def _scores(
+    actor: Actor,
+    rows: QuerySet[Record],
+    query: str,
+    vector: NDArray[np.float32] | None,
+    model_id: str,
+    trust: float,
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Scores of the records that either arm found, and the best chunk of each."""
+    asked = _weigh(actor, query)
+    words = RawSQL("-(memory_recordchunk.lexical <#> %s::sparsevec)", [sparse(asked.weights)], FloatField())
+    chunks = RecordChunk.objects.filter(owner_id=actor.principal_id, record__in=rows.values("pk"))
+    chunks = chunks.annotate(words=words)
+    arms = []
+    if asked.candidates:
+        holds = RawSQL("memory_recordchunk.lexemes @@ %s::tsquery", [asked.tsquery], BooleanField())
+        arms.append(chunks.filter(holds).order_by("-words", "pk"))
+    if vector is not None:
+        literal = "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
+        meaning = RawSQL("1 - (memory_recordchunk.embedding <=> %s::halfvec)", [literal], FloatField())
+        chunks = chunks.annotate(meaning=meaning)
+        arms = [arm.annotate(meaning=meaning) for arm in arms]
+        arms.append(chunks.filter(model_id=model_id).order_by("-meaning", "pk"))
+    columns = ["record_id", "text", "words", *(["meaning"] if vector is not None else [])]
+    scores: dict[str, float] = {}
+    best: dict[str, str] = {}
+    for arm in arms:
+        for sr_id, text, lexical, *rest in arm.values_list(*columns)[:PER_ARM]:
+            close = rest[0] if rest and rest[0] is not None else 0.0
+            score = WORDS * lexical / asked.norm + MEANING * trust * close
+            if score > scores.get(sr_id, float("-inf")):
+                scores[sr_id], best[sr_id] = round(score, 6), text
+    return scores, best
+
+
+def _weigh(actor: Actor, query: str) -> LexicalQuery:
+    """The query's terms by how rare they are among this principal's own chunks."""
+    places = list(dict.fromkeys(place_of(term) for term in query_terms(query)))[:MAX_TERMS]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM memory_recordchunk WHERE owner_id = %(owner)s UNION ALL "
+            "SELECT * FROM (SELECT (SELECT count(*) FROM memory_recordchunk c WHERE c.owner_id = %(owner)s "
+            "AND c.lexemes @@ term::tsquery) FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS asked(term, at) "
+            "ORDER BY at) AS counted",
+            {"owner": actor.principal_id, "terms": [f"'{lexeme_of(place)}'" for place in places]},
+        )
+        (rows,), *documents = cursor.fetchall()
+    frequencies = {place: count for place, (count,) in zip(places, documents, strict=True)}
+    return lexical_query(places, rows=rows, documents=frequencies, absent=True)
+
+
+def _bodies(records: Sequence[Record], scores: dict[str, float], best: dict[str, str]) -> list[dict[str, Any]]:
+    entries = RecordEntry.objects.in_bulk([record.head_id for record in records])
+    covered = derive.coverage([record.pk for record in records])
+    bodies = []
+    for record in records:
+        shown = record.size <= MAX_SHOWN
+        body = body_of(entries[record.head_id], with_content=shown)
+        if not shown:
+            body["content"] = best.get(record.pk) or _opening(record)
+            body["content_truncated"] = True
+        mine = covered.get(record.pk)
+        if mine is not None and mine["vectors"] < mine["chunks"]:
+            body["chunks_without_vector"] = mine["chunks"] - mine["vectors"]
+        if record.pk in scores:
+            body["score"] = scores[record.pk]
+        bodies.append(body)
+    return bodies
+
+
+def _opening(record: Record) -> str:
+    stored = content.stored(record.pk, record.content_sha256)
+    text = stored if isinstance(stored, str) else next(stored.text(), "") if stored is not None else ""
+    return text[:1200]
