@@ -11,6 +11,7 @@ whole transaction is rolled back and tried once more: no write is ever decided o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -21,8 +22,8 @@ from oml.core.canonical import canonical_json
 from oml.core.clock import now, rfc3339
 from oml.core.errors import Unavailable
 from oml.journal.hashing import chain_hash, leaf_hash
-from oml.journal.models import JournalEntry, JournalHead
 from oml.journal.registry import REGISTRY, Event
+from oml.journal.statements import Head, lock_head, write
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,7 +48,7 @@ def journalled(action: Callable[P, R]) -> Callable[P, R]:
                     return action(*args, **kwargs)
             except EpochMoved:
                 continue
-        raise Unavailable("permissions are changing at this moment; nothing was written, try again")
+        raise Unavailable("permissions are changing at this moment, try again")
 
     return run
 
@@ -76,21 +77,18 @@ def append(actor: Actor, events: Sequence[Event], *, epoch: int | None, raise_ep
     for item in events:
         if REGISTRY.get(item.type) is not type(item):
             raise RuntimeError(f"{type(item).__name__} is not a registered event")
-    head = _locked_head(actor.tenant_id)
+    head = lock_head(actor.tenant_id)
     if epoch is not None and head.permission_epoch != epoch:
         raise EpochMoved
     at = now()
-    rows: list[JournalEntry] = []
+    rows: list[tuple[Any, ...]] = []
     for item in events:
         head.seq += 1
-        row = _row(actor, item, head, at)
-        head.chain_hash = row.chain_hash
-        rows.append(row)
-    JournalEntry.objects.bulk_create(rows)
+        rows.append(_row(actor, item, head, at))
     if raise_epoch:
         head.permission_epoch += 1
-    head.save(update_fields=["seq", "chain_hash", "permission_epoch"])
-    return [row.seq for row in rows]
+    write(head, rows)
+    return list(range(head.seq - len(rows) + 1, head.seq + 1))
 
 
 def hold(actor: Actor) -> None:
@@ -104,18 +102,11 @@ def hold(actor: Actor) -> None:
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("hold runs inside the transaction that appends")
-    _locked_head(actor.tenant_id)
+    lock_head(actor.tenant_id)
 
 
-def _locked_head(tenant_id: str) -> JournalHead:
-    head = JournalHead.objects.select_for_update(no_key=True).filter(pk=tenant_id).first()
-    if head is None:  # the tenant's first event; two firsts at once meet at the primary key
-        JournalHead.objects.bulk_create([JournalHead(tenant_id=tenant_id)], ignore_conflicts=True)
-        head = JournalHead.objects.select_for_update(no_key=True).get(pk=tenant_id)
-    return head
-
-
-def _row(actor: Actor, item: Event, head: JournalHead, at: Any) -> JournalEntry:
+def _row(actor: Actor, item: Event, head: Head, at: datetime) -> tuple[Any, ...]:
+    """The values of :data:`oml.journal.statements.COLUMNS`; the head's chain moves on."""
     subject = item.subject()
     record: dict[str, Any] = {
         "tenant": actor.tenant_id,
@@ -133,17 +124,18 @@ def _row(actor: Actor, item: Event, head: JournalHead, at: Any) -> JournalEntry:
     }
     canonical = canonical_json(record)
     leaf = leaf_hash(canonical)
-    return JournalEntry(
-        tenant_id=actor.tenant_id,
-        seq=head.seq,
-        event_type=item.type,
-        canonical=canonical.decode(),
-        leaf_hash=leaf,
-        chain_hash=chain_hash(bytes(head.chain_hash), head.seq, leaf),
-        at=at,
-        workarea_id=item.workarea_id,
-        far_workarea_id=item.far_workarea_id,
-        simulation_id=item.simulation_id,
-        subject_id=next(iter(subject.values()), None),
-        tail=item.in_tail(),
+    head.chain_hash = chain_hash(head.chain_hash, head.seq, leaf)
+    return (
+        actor.tenant_id,
+        head.seq,
+        item.type,
+        canonical.decode(),
+        leaf,
+        head.chain_hash,
+        at,
+        item.workarea_id,
+        item.far_workarea_id,
+        item.simulation_id,
+        next(iter(subject.values()), None),
+        item.in_tail(),
     )
