@@ -1,7 +1,8 @@
 """The two statements of an append, written out: lock the head, then write entries and head in one.
 
 Every entry of a tenant waits for the statement after the lock and for the COMMIT that ends it, so what lies between is
-kept to one round trip and to no object mapping (ADR-0013: about a third of the processor time of the ORM's three). Only ``append.py`` calls this.
+kept to one round trip and to no object mapping (ADR-0013: about a third of the processor time of the ORM's three).
+Only ``append.py`` calls this.
 """
 
 from __future__ import annotations
