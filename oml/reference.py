@@ -41,7 +41,7 @@ def events_page() -> str:
     rows = []
     for name, cls in sorted(REGISTRY.items()):
         fields = [field.name for field in dataclasses.fields(cls) if field.name not in base]
-        payload = ", ".join(field for field in fields if field not in cls.subject_fields)
+        payload = ", ".join(cls.wire_names.get(field, field) for field in fields if field not in cls.subject_fields)
         subject = ", ".join(cls.subject_fields)
         rows.append(f"| `{name}` | {cls.event_version} | {subject} | {payload} | {'yes' if cls.tail else 'no'} |")
     return _page(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from oml.journal.registry import Event, event
 
@@ -14,12 +15,10 @@ READ_LOG = "read_log"
 class ReadLogSealed(Event):
     """The tenant's reads from row ``from`` to row ``to``: how many, and the RFC 6962 root over their leaves in hex."""
 
+    wire_names: ClassVar[dict[str, str]] = {"first": "from", "last": "to"}
+
     log: str = READ_LOG
     first: int
     last: int
     count: int
     merkle_root: str
-
-    def payload(self) -> dict[str, object]:
-        # `from` and `to`, which Python's fields cannot be called.
-        return {"from": self.first, "to": self.last, "count": self.count, "merkle_root": self.merkle_root}

@@ -30,6 +30,8 @@ class Event:
     event_version: ClassVar[int] = 1
     tail: ClassVar[bool] = False
     subject_fields: ClassVar[tuple[str, ...]] = ()
+    wire_names: ClassVar[dict[str, str]] = {}
+    """Payload names that no Python field can have, such as ``from``, by the field that carries them."""
 
     workarea_id: str | None = None
     far_workarea_id: str | None = None
@@ -47,7 +49,7 @@ class Event:
         """The remaining fields, JSON-ready."""
         skip = {"workarea_id", "far_workarea_id", "simulation_id", *self.subject_fields}
         return {
-            field.name: _jsonable(getattr(self, field.name))
+            self.wire_names.get(field.name, field.name): _jsonable(getattr(self, field.name))
             for field in dataclasses.fields(self)
             if field.name not in skip
         }
