@@ -251,6 +251,9 @@ class ReviewPolicy(models.Model):
     class Meta:
         verbose_name_plural = "review policies"
 
+    def __str__(self) -> str:
+        return f"{self.workarea_id}, version {self.version}"
+
 
 class IdempotencyRecord(models.Model):
     """The stored answer of one successful write (D13); one record for MCP and HTTP."""

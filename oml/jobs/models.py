@@ -20,6 +20,9 @@ class OutboxTask(models.Model):
         verbose_name = "outbox task"
         indexes = [models.Index(fields=["available_at", "id"], name="outbox_due")]
 
+    def __str__(self) -> str:
+        return f"{self.name} {self.pk}"
+
 
 class WorkerHeartbeat(models.Model):
     """When a worker last said that it lives; ``celery inspect`` does not work over every broker."""
@@ -29,3 +32,6 @@ class WorkerHeartbeat(models.Model):
 
     class Meta:
         verbose_name = "worker heartbeat"
+
+    def __str__(self) -> str:
+        return self.name

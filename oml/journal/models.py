@@ -16,6 +16,9 @@ class JournalHead(models.Model):
     class Meta:
         verbose_name = "journal head"
 
+    def __str__(self) -> str:
+        return f"{self.tenant_id} at {self.seq}"
+
 
 class JournalEntry(models.Model):
     """One event as it was hashed. A database trigger refuses UPDATE, DELETE and TRUNCATE (migration 0002)."""
@@ -44,6 +47,9 @@ class JournalEntry(models.Model):
             models.Index(fields=["tenant_id", "seq"], name="journal_tail", condition=models.Q(tail=True)),
             models.Index(fields=["tenant_id", "subject_id", "seq"], name="journal_subject"),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.event_type}"
 
 
 class JournalSubtree(models.Model):
