@@ -18,6 +18,19 @@ class Served(Event):
     expires_at: str
 
 
+@event("review.refused", subject=("item_id",))
+@dataclass(frozen=True, kw_only=True)
+class Refused(Event):
+    """Somebody tried to open or judge an item and was refused with ``code``; ``serve_id`` where they named one.
+
+    Once for each key, item, serve and code: saying it again would let one key fill the journal.
+    """
+
+    item_id: str
+    serve_id: str | None
+    code: str
+
+
 @event("review.verdict", subject=("item_id",))
 @dataclass(frozen=True, kw_only=True)
 class Judged(Event):

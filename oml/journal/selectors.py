@@ -49,9 +49,11 @@ def newest_of(tenant_id: str, subject_id: str) -> Entry | None:
     return _entry(row) if row else None
 
 
-def stream_of(tenant_id: str, subject_id: str, *, chunk: int = 2000) -> Iterator[Entry]:
-    """Stream every event about one subject, oldest first."""
+def stream_of(tenant_id: str, subject_id: str, *, event_type: str | None = None, chunk: int = 2000) -> Iterator[Entry]:
+    """Stream every event about one subject, or those of one type, oldest first."""
     rows = JournalEntry.objects.filter(tenant_id=tenant_id, subject_id=subject_id).order_by("seq")
+    if event_type is not None:
+        rows = rows.filter(event_type=event_type)
     return map(_entry, rows.iterator(chunk_size=chunk))
 
 

@@ -18,6 +18,7 @@ from review.errors import ProposerIsRatifier, Stale
 from review.events import Served
 from review.hands import proposer_of, reviewer_of
 from review.models import EdgeServe
+from review.refusals import edge_asked_for, refusals_journalled
 from workareas import access
 from workareas.access import Access
 from workareas.errors import AccessNotFound
@@ -27,6 +28,7 @@ from workareas.selectors.policies import effective_policy
 from workareas.verbs import Capability, Verb
 
 
+@refusals_journalled(edge_asked_for)
 @journalled
 def serve_edge(actor: Actor, *, edge: str) -> EdgeServe:
     """Serve a pending edge to a reviewer of both endpoints.

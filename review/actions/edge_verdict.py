@@ -26,6 +26,7 @@ from review.errors import Stale
 from review.events import Judged
 from review.models import EdgeServe, EdgeVerdict
 from review.policy import ReasonCode, VerdictWord
+from review.refusals import refusals_journalled, served_to_anybody
 from workareas import access
 from workareas.errors import AccessNotFound, Frozen
 from workareas.ladder import Status, is_frozen
@@ -42,6 +43,7 @@ _OUTCOME: dict[tuple[EdgeKind, VerdictWord], type[EdgeEvent]] = {
 _ACT = {VerdictWord.RATIFY: EdgeAct.RATIFY, VerdictWord.REJECT: EdgeAct.REJECT}
 
 
+@refusals_journalled(served_to_anybody)
 @journalled
 def give_edge_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any]:
     """Consume an edge's serve with a verdict; one verdict decides an edge.
@@ -63,7 +65,7 @@ def give_edge_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any
     access.require_role(actor, Verb.RELATE_RATIFY)
     unknown = f"no serve {command.serve_id} for this key"
     mine = EdgeServe.objects.filter(pk=command.serve_id, tenant_id=actor.tenant_id, reviewer_key_id=actor.key_id)
-    edge_id = mine.values_list("edge_id", flat=True).first()
+    edge_id = None if "\x00" in command.serve_id else mine.values_list("edge_id", flat=True).first()
     if edge_id is None:
         raise AccessNotFound(unknown)
     known = access.load(actor)

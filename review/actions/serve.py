@@ -13,6 +13,7 @@ from oml.journal.append import append, journalled
 from review import ceremony
 from review.events import Served
 from review.models import Serve
+from review.refusals import item_asked_for, refusals_journalled
 from workareas import access
 from workareas.errors import AccessNotFound
 from workareas.selectors.fences import inside_fence
@@ -20,6 +21,7 @@ from workareas.selectors.policies import effective_policy
 from workareas.verbs import CAPABILITY_OF, Verb
 
 
+@refusals_journalled(item_asked_for)
 def serve_item(actor: Actor, *, artifact: str) -> Serve:
     """Serve one held item to a reviewer: single use, expiring, bound to what it shows.
 

@@ -20,6 +20,7 @@ from review.actions.serve import expire_overdue
 from review.events import Judged
 from review.models import Serve, Verdict
 from review.policy import ReasonCode, Standing, VerdictWord
+from review.refusals import refusals_journalled, served_to_anybody
 from workareas import access
 from workareas.errors import AccessNotFound
 from workareas.policy import Policy
@@ -39,6 +40,7 @@ class VerdictCommand:
     reason: str = ""
 
 
+@refusals_journalled(served_to_anybody)
 def give_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any]:
     """Consume a serve with a verdict; on the last needed ratification the claim is promoted in this transaction.
 
@@ -57,7 +59,7 @@ def give_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any]:
     """
     access.require_role(actor, Verb.REVIEW_VERDICT)
     mine = Serve.objects.filter(pk=command.serve_id, tenant_id=actor.tenant_id, reviewer_key_id=actor.key_id)
-    artifact = mine.values_list("artifact_id", flat=True).first()
+    artifact = None if "\x00" in command.serve_id else mine.values_list("artifact_id", flat=True).first()
     if artifact is None:
         raise AccessNotFound(f"no serve {command.serve_id} for this key")
     expire_overdue(actor.tenant_id, artifact)

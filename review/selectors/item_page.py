@@ -152,7 +152,9 @@ def _version_of(artifact_id: str | None) -> int | None:
 
 
 def _without_text(artifact_id: str) -> Artifact:
-    rows = Artifact.objects.select_related("workarea__tenant", "author_principal", "author_key").defer("text", "envelope")
+    rows = Artifact.objects.select_related("workarea__tenant", "author_principal", "author_key").defer(
+        "text", "envelope"
+    )
     return rows.get(pk=artifact_id)
 
 

@@ -20,4 +20,5 @@ def journalled(event_type: str, *, tenant_id: str | None = None, once: bool = Fa
 
 
 def length(tenant_id: str) -> int:
-    return JournalEntry.objects.filter(tenant_id=tenant_id).count()
+    """How many acts stand in a tenant's journal; an attempt that was refused is in it and is no act."""
+    return JournalEntry.objects.filter(tenant_id=tenant_id).exclude(event_type="review.refused").count()
