@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from oml.journal import note, outside
 from tests.support import verifier
 from tests.support.api import Api, refused
 from tests.support.journal import journalled
@@ -58,6 +59,16 @@ def test_post_evidence__refusals__are_typed_json_whatever_is_accepted(world: Wor
     assert error["param"] == "from_seq"
     error = refused(post(api, {"until": 3}, key=admin, accept=accept), "request.validation", 400)
     assert error["param"] == "until"
+
+
+def test_post_evidence__journal_that_contradicts_its_checkpoint__is_unavailable_and_says_no_more(
+    world: World, api: Api
+) -> None:
+    tenant = world.admin.tenant_id
+    outside.keep(tenant, note.sign(f"oml/{tenant}", 10_000, bytes(32)).text)
+    response = post(api, {}, key=world.secret[world.admin])
+    error = refused(response, "internal.unavailable", 503)
+    assert error["retryable"] is True and "10000" not in response.content.decode()
 
 
 def test_post_evidence__other_methods_and_bodies__are_refused(world: World, api: Api) -> None:
