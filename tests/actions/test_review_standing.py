@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from memory.claims.models import Artifact
 from memory.claims.states import Kind
+from memory.graph.actions.propose import ProposeCommand, propose_edge
+from memory.graph.labels import EdgeKind
 from oml.core.actor import Actor, Role
 from oml.core.errors import OmlError
 from review.models import Serve, Verdict
@@ -19,11 +19,6 @@ from workareas.models import Grant, Key
 from workareas.verbs import Capability
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def world(world: World) -> Iterator[World]:
-    return world
 
 
 def second_hand(world: World, actor: Actor) -> Actor:
@@ -158,6 +153,21 @@ def test_verdict__reviewer_turns_out_to_have_written_a_source__is_refused(world:
     serve = world.serve(artifact)
     Artifact.objects.filter(pk=source).update(author_key=world.reviewer.key_id)
     assert refused_verdict(world, serve, world.reviewer) == "review.lineage_author"
+
+
+def test_verdict__edge_to_the_reviewer_s_claim_proposed_after_the_serve__is_lineage_author(world: World) -> None:
+    source = world.promoted(world.writer, by=world.reviewer2)
+    hand = second_hand(world, world.writer2)
+    mine = world.promoted(world.writer2, on="b")
+    artifact = world.learn(world.key("writer"), sources=[source])
+    world.scan()
+    serve = world.serve(artifact, by=hand)
+    propose_edge(
+        world.key("proposer"),
+        command=ProposeCommand(kind=EdgeKind.CLAIM, label="supports", source=source, target=mine),
+    )
+    assert refused_verdict(world, serve, hand) == "review.lineage_author"
+    assert world.ratify(artifact)["state"] == "promoted"
 
 
 def test_verdict__min_verdicts_two__needs_two_principals(world: World) -> None:
