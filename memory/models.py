@@ -1,6 +1,6 @@
 """Django finds an app's models here; each room keeps its own."""
 
-from memory.claims.models import Artifact, Lineage, ScanReport
+from memory.claims.models import Artifact, Evidence, Lineage, ScanReport
 from memory.graph.models import Edge
 from memory.recall.models import ReadLog, ServingRow, TermStatistics
 from memory.records.models import (
@@ -25,6 +25,7 @@ __all__ = [
     "ContentPiece",
     "Edge",
     "Engine",
+    "Evidence",
     "Lane",
     "Lineage",
     "ReadLog",

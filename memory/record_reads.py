@@ -4,20 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+from memory.claims.evidence import disclosed_to
 from memory.recall import readlog
 from memory.records.commands import ReadCommand
+from memory.records.errors import RecordNotFound
 from memory.records.selectors.gather import GatherQuery, TimelineQuery, gather, timeline
-from memory.records.selectors.reading import history_of, read_own
+from memory.records.selectors.reading import body_of, history_of, read_own
 from oml.core.actor import Actor
 from workareas import quota
 
 
 def record(actor: Actor, *, command: ReadCommand) -> dict[str, Any]:
-    """One record (seed: e_read); errors as :func:`read_own`."""
+    """One record (seed: e_read): the caller's own, or exactly a version that a claim readable to it cites.
+
+    Errors as :func:`read_own`: whatever is neither does not exist.
+    """
     quota.take(actor, quota.Quota.READ)
-    body = read_own(actor, command=command)
+    body = _own_or_cited(actor, command)
     readlog.record(actor, surface="record", workarea_id=None, returned=[f"{body['sr_id']}@{body['version']}"])
     return body
+
+
+def _own_or_cited(actor: Actor, command: ReadCommand) -> dict[str, Any]:
+    try:
+        return read_own(actor, command=command)
+    except RecordNotFound:
+        entry = None
+        if command.version is not None and command.as_of is None:
+            entry = disclosed_to(actor, command.sr_id, command.version)
+        if entry is None:
+            raise
+        return body_of(entry)
 
 
 def history(actor: Actor, *, sr_id: str) -> dict[str, Any]:

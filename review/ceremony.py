@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from memory.claims.actions.admit import admit
 from memory.claims.actions.end import reject
+from memory.claims.evidence import in_envelope
 from memory.claims.lineage import Ancestor, closure_of
 from memory.claims.models import Artifact, ScanReport
 from memory.claims.states import Cause, Kind, ScanState, State
@@ -16,6 +17,7 @@ from oml.core.clock import now
 from oml.crypto.digest import commitment
 from oml.journal.registry import Event
 from review.errors import (
+    PartsUnserved,
     ReviewerIsAuthor,
     ReviewerIsLineageAuthor,
     ScanPending,
@@ -25,6 +27,7 @@ from review.errors import (
 )
 from review.hands import ancestor_of, author_of, reviewer_of
 from review.models import AnyServe, Serve, Verdict
+from review.parts import entries_of, unserved
 from review.policy import Standing, VerdictWord, standing
 from workareas.errors import Frozen
 from workareas.ladder import Status, is_frozen
@@ -50,6 +53,7 @@ def content_digest(artifact: Artifact, policy: Policy) -> str:
         "workarea_path": artifact.workarea.path,
         "workarea_status": artifact.workarea.status,
         "derives_from": list(artifact.lineage.order_by("position").values_list("source_id", flat=True)),
+        "evidence": in_envelope(entries_of(artifact)),
         "scan_state": artifact.scan_state,
         "scans": [[report.scanner, report.scanner_version, report.outcome, report.findings] for report in reports],
         "policy": policy.as_dict(),
@@ -130,7 +134,7 @@ def consume_serve(
     Precedence (shapes, "Which refusal, settled"): consumed, expired, stale, author, lineage, parts.
 
     Raises:
-        ServeConsumed, ServeExpired, Stale, ReviewerIsAuthor, ReviewerIsLineageAuthor.
+        ServeConsumed, ServeExpired, Stale, ReviewerIsAuthor, ReviewerIsLineageAuthor, PartsUnserved.
     """
     check_fresh(serve)
     check_held(artifact)
@@ -139,6 +143,9 @@ def consume_serve(
     if not serve.content_digest == presented_digest == content_digest(artifact, policy):
         raise Stale
     result = check_standing(actor, artifact, policy)
+    missing = unserved(serve, artifact)
+    if missing:
+        raise PartsUnserved(missing)
     serve.consumed_at = now()
     serve.save(update_fields=["consumed_at"])
     return result

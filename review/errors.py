@@ -52,6 +52,15 @@ class ServeConsumed(OmlError):
         super().__init__("this serve has had its verdict; open the item again if it is still held")
 
 
+class PartsUnserved(OmlError):
+    code = "review.parts_unserved"
+    status = 409
+    rule = "a verdict counts only when every part of the item was sent to its reviewer (D14)"
+
+    def __init__(self, parts: list[str]) -> None:
+        super().__init__(f"not yet sent to you: {', '.join(parts)}; fetch them, then give the verdict again")
+
+
 class ProposerIsRatifier(ReviewerIsAuthor):
     rule = "an edge's ratifier is never its proposer, by key and by principal (R2)"
 

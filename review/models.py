@@ -49,6 +49,17 @@ class Serve(AnyServe):
         indexes = [models.Index(fields=["artifact", "reviewer_key"], name="serve_by_item")]
 
 
+class ServedPart(models.Model):
+    """A part of a served item whose bytes were sent to its reviewer; a verdict counts only after all of them."""
+
+    serve = models.ForeignKey(Serve, on_delete=models.PROTECT, related_name="served_parts")
+    part = models.CharField(max_length=64)
+    served_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["serve", "part"], name="served_part_unique")]
+
+
 class EdgeServe(AnyServe):
     """A serve of a pending edge."""
 

@@ -59,6 +59,7 @@ GRAPH = an_object(
 )
 
 _ATTACHMENT = an_object({"sha256": STRING, "media_type": STRING, "size_bytes": NUMBER})
+CITED = an_object({"sr_id": STRING, "version": NUMBER})
 _STEERING = an_object({"artifact_id": STRING, "kind": STRING, "text": STRING, "workarea_path": STRING})
 _HIT = an_object(
     {
@@ -71,6 +72,7 @@ _HIT = an_object(
         "attachments": a_list(_ATTACHMENT),
     },
     {
+        "evidence": a_list(CITED),
         "text_truncated": FLAG,
         "explain": {"type": "object"},
     },

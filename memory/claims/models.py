@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from memory.claims.states import Cause, Kind, ScanState, State, SubmitVerb
+from memory.records.models import RecordEntry
 from oml.core.ids import new_id
 from workareas.access import Scope
 from workareas.models import Key, Principal, Workarea
@@ -141,6 +142,21 @@ class Lineage(models.Model):
         verbose_name_plural = "lineage"
         constraints = [models.UniqueConstraint(fields=["artifact", "source"], name="lineage_unique")]
 
+    def __str__(self) -> str:
+        return f"{self.artifact_id} derives from {self.source_id}"
+
+
+class Evidence(models.Model):
+    """One source-record entry that a claim cites: exactly this version, whatever the record becomes."""
+
+    artifact = models.ForeignKey(Artifact, on_delete=models.PROTECT, related_name="evidence")
+    entry = models.ForeignKey(RecordEntry, on_delete=models.PROTECT, related_name="+")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        verbose_name_plural = "evidence"
+        constraints = [models.UniqueConstraint(fields=["artifact", "entry"], name="evidence_unique")]
+
 
 class ScanReport(models.Model):
     """What one scanner said about one artifact: findings carry rule, severity and span, never an excerpt."""
@@ -154,3 +170,6 @@ class ScanReport(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["artifact", "scanner"], name="scan_report_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.scanner} on {self.artifact_id}: {self.outcome}"

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 from memory.claims.commands import EvidenceRef
 from memory.claims.errors import (
-    EvidenceNotFound,
     LineageNotFound,
     SimulationConflict,
     SimulationRequired,
     UploadNotFound,
 )
+from memory.claims.evidence import cited_by_submission
 from memory.claims.models import Artifact
+from memory.records.models import RecordEntry
 from oml.core.actor import Actor
 from workareas.access import Access
 from workareas.errors import SimulationNotFound
@@ -31,8 +32,11 @@ def check_references(
     evidence: Sequence[EvidenceRef],
     simulation_id: str | None,
     attachments: Sequence[str],
-) -> None:
+) -> tuple[RecordEntry, ...]:
     """Refuse what does not exist for this key, and what crosses a simulation's fence (D10).
+
+    Returns:
+        The entries that ``evidence`` names.
 
     Raises:
         LineageNotFound, EvidenceNotFound, SimulationNotFound: ``access.not_found``.
@@ -41,10 +45,10 @@ def check_references(
     """
     fence = fence_of(actor) if derives_from or simulation_id is not None else frozenset()
     _check_fence(_simulations_of(actor, known, derives_from, fence), simulation_id, fence)
-    if evidence:
-        raise EvidenceNotFound(0)
+    entries = cited_by_submission(actor, known, evidence)
     if attachments:
         raise UploadNotFound(0)
+    return entries
 
 
 def _simulations_of(actor: Actor, known: Access, derives_from: Sequence[str], fence: frozenset[str]) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memory.claims import evidence
 from memory.claims.models import Artifact
 from memory.recall.fusion import Scored, shown
 from oml.core.clock import rfc3339_seconds
@@ -54,6 +55,10 @@ def compose(
     budget = Budget(max_chars)
     rows = [_steering(row, budget) for row in steering[:MAX_STEERING] if not budget.spent]
     ranked = [_hit(row, scores[row.pk], budget, explain) for row in hits if not budget.spent]
+    cited = evidence.shown(row["artifact_id"] for row in ranked)
+    for row in ranked:
+        if row["artifact_id"] in cited:
+            row["evidence"] = cited[row["artifact_id"]]
     answer: dict[str, Any] = {"steering": rows, "hits": ranked}
     if len(rows) < len(steering):
         answer["steering_truncated"] = True

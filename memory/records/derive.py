@@ -44,7 +44,7 @@ def derive(sr_ids: Sequence[str]) -> None:
     for sr_id in sr_ids:
         with transaction.atomic():
             # The lock of every change: what is derived is of the head that is the head when this commits.
-            record = Record.objects.select_for_update().filter(pk=sr_id).first()
+            record = Record.objects.select_for_update(no_key=True).filter(pk=sr_id).first()
             if record is not None:
                 _build(record)
 

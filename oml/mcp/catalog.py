@@ -43,6 +43,20 @@ _SUBMISSION_OPTIONS = {
     ),
     "valid_from": moment("Start of validity; before it the memory stays out of recall."),
     "valid_to": moment("End of validity; after it the memory stays out of recall."),
+    "evidence": {
+        "type": "array",
+        "description": "Source records of yours (e_ingest) that this rests on. The reviewer reads them, and once this "
+        "is ratified its readers may read exactly the cited version of each.",
+        "maxItems": 64,
+        "items": {
+            "type": "object",
+            "properties": {
+                "sr_id": text("The record's id (sr_...)."),
+                "version": whole("The version cited; the latest when left out.", least=0),
+            },
+            "required": ["sr_id"],
+        },
+    },
     "simulation_id": text("Simulation (sim_...) this belongs to; only its audience will ever see it.", minLength=1),
 }
 

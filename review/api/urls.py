@@ -8,6 +8,7 @@ from oml.http.operations import Operation
 from oml.http.routes import route
 from review.api import operations as do
 from review.api.evidence import Evidence
+from review.api.parts import Part
 from workareas.api.authentication import BearerAuthentication
 
 
@@ -19,6 +20,7 @@ urlpatterns = [
     _route("review/queue", get=do.queue),
     _route("review/edges", get=do.edges),
     _route("review/serves", post=do.serve),
+    path("review/serves/<str:serve_id>/parts/<str:part>", Part.as_view()),
     _route("review/verdicts", post=do.verdict),
     path("evidence", Evidence.as_view()),
 ]

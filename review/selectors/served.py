@@ -10,6 +10,7 @@ from oml.core.actor import Actor
 from oml.core.clock import now, rfc3339, rfc3339_seconds
 from review.errors import ServeConsumed, ServeExpired, Stale
 from review.models import Serve
+from review.parts import parts_of
 from review.policy import VerdictWord
 from workareas import access
 from workareas.errors import AccessNotFound
@@ -27,6 +28,16 @@ def served_item(actor: Actor, *, serve_id: str) -> dict[str, Any]:
     Raises:
         AccessNotFound: ``access.not_found``; not this key's serve, or review access is gone.
         ServeConsumed, ServeExpired, Stale: ``review.*``.
+    """
+    serve, known = live_serve(actor, serve_id=serve_id)
+    return view_of(serve, readable=known.scope(Capability.READER))
+
+
+def live_serve(actor: Actor, *, serve_id: str) -> tuple[Serve, access.Access]:
+    """A serve of this reviewer that can still have its verdict.
+
+    Raises:
+        AccessNotFound, ServeConsumed, ServeExpired, Stale: as :func:`served_item`.
     """
     access.require_role(actor, Verb.REVIEW_SERVE)
     known = access.load(actor)
@@ -47,7 +58,7 @@ def served_item(actor: Actor, *, serve_id: str) -> dict[str, Any]:
         raise ServeExpired
     if serve.artifact.state != State.HELD:
         raise Stale("this item is no longer held")
-    return view_of(serve, readable=known.scope(Capability.READER))
+    return serve, known
 
 
 def view_of(serve: Serve, *, readable: access.Scope) -> dict[str, Any]:
@@ -82,7 +93,7 @@ def view_of(serve: Serve, *, readable: access.Scope) -> dict[str, Any]:
             for report in reports
             for finding in report.findings
         ],
-        "parts": [],
+        "parts": parts_of(serve),
         "actions": [str(word) for word in VerdictWord],
     }
 

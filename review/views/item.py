@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from oml.core.actor import Actor
 from oml.core.errors import OmlError, Validation
+from review.actions.part import serve_part, whole
 from review.actions.serve import serve_item
 from review.actions.verdict import give_verdict
 from review.errors import ServeConsumed, ServeExpired, Stale
@@ -52,6 +53,17 @@ def served(request: HttpRequest, actor: Actor, serve: str) -> HttpResponse:
         return render(request, "review/decided.html", {"given": given, "next": following})
     except (ServeExpired, Stale) as refusal:
         return _refused(request, actor, serve, refusal, VerdictForm({}))
+
+
+@require_safe
+@reviewer_page
+def part(request: HttpRequest, actor: Actor, serve: str, part: str) -> HttpResponse:
+    """One part of the item, to be read before the verdict; sending it is what counts."""
+    shown = serve_part(actor, serve_id=serve, part=part)
+    body = {**shown.body, "content": whole(shown.body["content"])}
+    response = render(request, "review/part.html", {"part": part, "record": body, "serve": serve})
+    shown.mark()
+    return response
 
 
 @require_POST

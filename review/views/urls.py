@@ -10,5 +10,6 @@ urlpatterns = [
     path("", queue.queue, name="queue"),
     path("items/<slug:artifact>", item.open_item, name="open-item"),
     path("serves/<slug:serve>", item.served, name="served"),
+    path("serves/<slug:serve>/parts/<slug:part>", item.part, name="part"),
     path("serves/<slug:serve>/verdict", item.verdict, name="verdict"),
 ]

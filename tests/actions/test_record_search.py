@@ -240,7 +240,8 @@ def test_sentences__of_json__are_one_per_leaf(records: Records) -> None:
         "x": [],
     }
     assert sentences(json.dumps(value)) == (
-        "account is Acme.\nowner first name is Sarah.\nseats is 240.\ntags 1 is a.\ntags 2 is not set.\nlive is yes."
+        "account is Acme.\nowner first name is Sarah.\nseats is 240.\ntags 1 is a.\ntags 2 is not set.\n"
+        "live is yes.\nx is empty."
     )
     assert sentences("{not json") is None
     assert sentences("plain") is None

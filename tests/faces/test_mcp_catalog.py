@@ -26,10 +26,10 @@ TOOLS = [
     "oml_graph",
     "oml_events_tail",
 ]
-# Fields of the shapes that no tool shows: uploads and source records have no verb here yet; learn has one kind.
+# Fields of the shapes that no tool shows: uploads have no verb here yet; learn has one kind.
 NOT_SHOWN = {
-    "oml_remember": {"attachments", "evidence"},
-    "oml_learn": {"attachments", "evidence", "kind"},
+    "oml_remember": {"attachments"},
+    "oml_learn": {"attachments", "kind"},
 }
 EACH = pytest.mark.parametrize("tool", CATALOG, ids=[tool.name for tool in CATALOG])
 

@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 
+from memory.claims import evidence
 from memory.claims.actions.scan import SCAN_TASK
 from memory.claims.errors import ClaimKeyConflict
 from memory.claims.events import Submitted
 from memory.claims.models import Artifact, Lineage
+from memory.records.models import RecordEntry
 from oml.core.actor import Actor
 from oml.core.canonical import sha256_hex
 from oml.core.clock import now, rfc3339
@@ -33,6 +35,7 @@ class Draft:
     text: str
     version: int = 1
     sources: tuple[str, ...] = ()
+    evidence: tuple[RecordEntry, ...] = ()
     simulation_id: str | None = None
     previous: Artifact | None = None
     occurred_at: datetime | None = None
@@ -66,7 +69,7 @@ def store(actor: Actor, draft: Draft, event: type[Submitted]) -> tuple[Artifact,
             "text_sha256": text_sha256,
             "attachments": [],
             "derives_from": list(draft.sources),
-            "evidence": [],
+            "evidence": evidence.in_envelope(draft.evidence),
             "author": {"key": actor.key_id, "principal": actor.principal_id},
             "simulation_id": draft.simulation_id,
             "submitted_at": rfc3339(submitted_at),
@@ -102,6 +105,7 @@ def store(actor: Actor, draft: Draft, event: type[Submitted]) -> tuple[Artifact,
     Lineage.objects.bulk_create(
         Lineage(artifact=artifact, source_id=source, position=position) for position, source in enumerate(draft.sources)
     )
+    evidence.keep(artifact, draft.evidence)
     enqueue(SCAN_TASK, artifact_id=artifact_id)
     submitted = event(
         workarea_id=draft.node.pk,

@@ -16,6 +16,7 @@ from memory.claims.events import Learned, Remembered, Submitted
 from memory.claims.models import Artifact
 from memory.claims.references import check_references
 from memory.claims.states import State, SubmitVerb
+from memory.records.models import RecordEntry
 from oml.core.actor import Actor
 from oml.core.canonical import sha256_hex
 from oml.journal.append import append, journalled
@@ -60,7 +61,7 @@ def submit_memory(actor: Actor, *, command: SubmitCommand) -> dict[str, Any]:
 
     def first_time() -> tuple[dict[str, Any], str]:
         target = permitted_write(known, _VERBS[command.verb], node, command.workarea)
-        _check(actor, known, command, target)
+        entries = _check(actor, known, command, target)
         draft = Draft(
             node=target,
             claim_key=command.claim_key,
@@ -68,6 +69,7 @@ def submit_memory(actor: Actor, *, command: SubmitCommand) -> dict[str, Any]:
             verb=command.verb,
             text=command.text,
             sources=command.derives_from,
+            evidence=entries,
             simulation_id=command.simulation_id,
             occurred_at=command.occurred_at,
             thread=command.thread,
@@ -119,7 +121,7 @@ def permitted_write(known: Access, verb: Verb, node: Workarea | None, reference:
     return node
 
 
-def _check(actor: Actor, known: Access, command: SubmitCommand, node: Workarea) -> None:
+def _check(actor: Actor, known: Access, command: SubmitCommand, node: Workarea) -> tuple[RecordEntry, ...]:
     """Ban, lineage, simulation, attachments, claim_key, quota, in the design's order."""
     refuse_banned(
         actor.tenant_id,
@@ -130,7 +132,7 @@ def _check(actor: Actor, known: Access, command: SubmitCommand, node: Workarea) 
     )
     if command.verb is SubmitVerb.LEARN and not command.derives_from:
         raise LineageRequired
-    check_references(
+    entries = check_references(
         actor,
         known,
         derives_from=command.derives_from,
@@ -145,6 +147,7 @@ def _check(actor: Actor, known: Access, command: SubmitCommand, node: Workarea) 
     if taken.exists():
         raise ClaimKeyConflict(command.claim_key)
     quota.take(actor, quota.Quota.WRITE)
+    return entries
 
 
 def _answer(command: SubmitCommand, artifact: Artifact) -> dict[str, Any]:

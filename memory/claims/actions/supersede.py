@@ -58,7 +58,7 @@ def supersede_memory(actor: Actor, *, command: VersionCommand) -> dict[str, Any]
             text_sha256=sha256_hex(command.text.encode()),
             sources=command.derives_from,
         )
-        check_references(
+        entries = check_references(
             actor,
             known,
             derives_from=command.derives_from,
@@ -76,6 +76,7 @@ def supersede_memory(actor: Actor, *, command: VersionCommand) -> dict[str, Any]
             text=command.text,
             version=_next_version(previous),
             sources=command.derives_from,
+            evidence=entries,
             simulation_id=previous.simulation_id,
             previous=previous,
             occurred_at=previous.occurred_at,

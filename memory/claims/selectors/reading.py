@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memory.claims import evidence
 from memory.claims.models import Artifact
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339, rfc3339_seconds
@@ -61,6 +62,9 @@ def _body(row: Artifact) -> dict[str, Any]:
             body[name] = rfc3339(moment)
     if row.thread is not None:
         body["thread"] = row.thread
+    cited = evidence.shown([row.pk])
+    if cited:
+        body["evidence"] = cited[row.pk]
     if row.self_signed:
         body["self_signed"] = True
     return body
