@@ -19,13 +19,19 @@ from django.db import connection
 from memory.claims.actions.lifecycle import demote_memory, erase_memory
 from memory.claims.models import Artifact
 from memory.claims.states import Kind
+from memory.graph.actions.propose import ProposeCommand, propose_edge
+from memory.graph.labels import EdgeKind
 from memory.recall import readlog
 from memory.recall.sealing import seal_read_logs
 from oml.core.actor import Actor
+from oml.core.canonical import canonical_json
 from oml.core.errors import OmlError
 from oml.journal.checkpoint import between, latest, make_checkpoint
 from oml.journal.hashing import GENESIS, chain_hash, leaf_hash
 from oml.journal.models import Checkpoint, JournalEntry, JournalHead, JournalSubtree
+from review.actions.edge_serve import serve_edge
+from review.actions.edge_verdict import give_edge_verdict
+from review.actions.verdict import VerdictCommand
 from review.evidence.bundle import Scope, Signed, write_bundle
 from review.evidence.export import export_evidence
 from review.models import Serve, Verdict
@@ -352,6 +358,38 @@ def test_verify__ratified_by_its_author_behind_the_gates_back__is_named(world: W
     )
     found = findings(export(world.admin), keys)
     assert any("(R2)" in finding and finding.startswith(f"seq {entry.seq + 1}") for finding in found), found
+
+
+def ratified_edge(world: World) -> str:
+    source, target = world.promoted(), world.promoted()
+    command = ProposeCommand(EdgeKind.CLAIM, "supports", source, target)
+    edge = str(propose_edge(world.key("proposer"), command=command)["edge_id"])
+    serve = serve_edge(world.reviewer, edge=edge)
+    word = VerdictCommand(serve_id=serve.pk, content_digest=serve.content_digest, verdict=VerdictWord.RATIFY)
+    give_edge_verdict(world.reviewer, command=word)
+    return edge
+
+
+def test_export_evidence__an_edge_with_its_serve_and_verdict__verifies(world: World, keys: Path) -> None:
+    edge = ratified_edge(world)
+    bundle = export(world.admin)
+    assert edge in {row["item_id"] for row in rows(bundle, "serves.ndjson")}
+    assert edge in {row["item_id"] for row in rows(bundle, "verdicts.ndjson")}
+    assert findings(bundle, keys) == []
+
+
+def test_verify__an_edge_ratified_by_its_proposer__is_named(world: World, keys: Path) -> None:
+    """The journal itself says so, whatever the gate should have done."""
+    edge = ratified_edge(world)
+    proposed, *_, ratified = JournalEntry.objects.filter(subject_id=edge).order_by("seq")
+    sql("ALTER TABLE journal_journalentry DISABLE TRIGGER USER")
+    actor = json.loads(ratified.canonical)["actor"]
+    row = JournalEntry.objects.get(pk=proposed.pk)
+    row.canonical = canonical_json(json.loads(row.canonical) | {"actor": actor}).decode()
+    row.save()
+    forge_the_past(world.admin.tenant_id)
+    found = findings(export(world.admin), keys)
+    assert f"seq {ratified.seq}: an edge ratified by its proposer (R2)" in found
 
 
 def test_verify__owner_rewrites_everything_and_exports__passes_alone_and_fails_against_a_kept_checkpoint(

@@ -36,6 +36,7 @@ class Rows:
     signatures: int = 0
     _used: dict[str, set[str]] = field(default_factory=dict)
     _previous: Row | None = None
+    _proposers: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def load(self, bundle: Container) -> None:
         """Read all row members; a line that is no row is a finding."""
@@ -75,6 +76,10 @@ class Rows:
                 self._verdict(seq, record)
             elif kind == "lifecycle.promote":
                 self._promotion(seq, record)
+            elif kind in ("claim.relate_proposed", "workarea.relate_proposed"):
+                self._proposers[record["subject"]["edge_id"]] = _who(record["actor"])
+            elif kind in ("claim.relate_ratified", "workarea.relate_ratified"):
+                self._ratified_edge(record)
             elif record["payload"].get("reason_commitment") in self.reasons:
                 self._reason(seq, record)
         except Malformed as wrong:
@@ -206,6 +211,11 @@ class Rows:
             own = verdict["reviewer"]["key"] == author["key"] or verdict["reviewer"]["principal"] == author["principal"]
             if own and not (marked and verdict["self_signed"]):
                 raise Malformed("ratified by its author, and not marked as self-signed (R2)")
+
+    def _ratified_edge(self, record: Row) -> None:
+        proposer, ratifier = self._proposers.get(record["subject"]["edge_id"]), _who(record["actor"])
+        if proposer is not None and (proposer[0] == ratifier[0] or proposer[1] == ratifier[1]):
+            raise Malformed("an edge ratified by its proposer (R2)")
 
     def _reason(self, seq: int, record: Row) -> None:
         promised = record["payload"]["reason_commitment"]
