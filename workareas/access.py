@@ -20,27 +20,14 @@ from oml.core.errors import OmlError
 from oml.journal.selectors import permission_epoch
 from workareas.errors import AccessForbidden, AccessNotFound, OperatorCeiling, VerbCeiling
 from workareas.models import Grant, Key, Workarea, WorkareaGroupPermission, WorkareaUserPermission
+from workareas.rules import HUMAN_PERMISSIONS, Rule, capabilities, human_rule, within
 from workareas.verbs import CAPABILITY_OF, CEILING, Capability, Verb, may_hold, verbs_carried
 
-_HUMAN_PERMISSIONS = {"read": Capability.READER, "review": Capability.REVIEW, "administer": Capability.ADMIN}
 #: Where guardian keeps them, from a key on, and what an explanation calls them.
 _HUMAN_ROWS = (
     ("permission of the user", "principal__workareauserpermission"),
     ("permission of a group", "principal__groups__workareagrouppermission"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One allow or deny as it binds: on a path, for a capability, from a named source."""
-
-    path: str
-    capability: Capability
-    allow: bool
-    source: str
-
-    def covers(self, path: str) -> bool:
-        return within(path, self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +113,6 @@ class Access:
         blocked_by: tuple[Rule, ...] = (),
     ) -> Decision:
         return Decision(False, verb, node, self.epoch, error.code, error.rule, because, blocked_by, refusal=error)
-
-
-def capabilities(rules: Iterable[Rule], role: Role, path: str) -> frozenset[Capability]:
-    """The rule itself (D7): allows on the path or above minus denies on the path or above, within the ceiling."""
-    here = [rule for rule in rules if rule.covers(path)]
-    denied = {rule.capability for rule in here if not rule.allow}
-    allowed = {rule.capability for rule in here if rule.allow}
-    return frozenset(allowed - denied) & CEILING[role]
 
 
 def load(actor: Actor) -> Access:
@@ -247,7 +226,7 @@ def live_rules(tenant_id: str) -> dict[str, tuple[Role, list[Rule]]]:
         place, code = f"{rows}__content_object__path", f"{rows}__permission__codename"
         held = live.filter(interactive=True, **{f"{rows}__content_object__tenant_id": tenant_id})
         for key, path, codename in held.values_list("pk", place, code):
-            rule = _human_rule(source, codename, path)
+            rule = human_rule(source, codename, path)
             if rule is not None:
                 found.append((key, rule))
     rules: dict[str, tuple[Role, list[Rule]]] = {}
@@ -278,7 +257,7 @@ def holders(node: Workarea, capability: Capability) -> dict[str, frozenset[str]]
             "key_id", "workarea__path", "effect"
         )
     ]
-    names = [name for name, carried in _HUMAN_PERMISSIONS.items() if carried is capability]
+    names = [name for name, carried in HUMAN_PERMISSIONS.items() if carried is capability]
     codenames = [prefix + name for name in names for prefix in ("", "deny_")]
     for _, rows in _HUMAN_ROWS:
         place, code = f"{rows}__content_object__path", f"{rows}__permission__codename"
@@ -309,11 +288,6 @@ def ceiling_error(actor: Actor, verb: Verb) -> VerbCeiling:
     return VerbCeiling(f"{actor.role} keys can never hold the verb {verb}")
 
 
-def within(path: str, root: str) -> bool:
-    """Whether a path is a root or lies below it; ``universe.ab`` is not within ``universe.a``."""
-    return path == root or path.startswith(root + ".")
-
-
 def _under(column: str, root: str) -> Q:
     return Q(**{column: root}) | Q(**{f"{column}__startswith": root + "."})
 
@@ -326,13 +300,6 @@ def _human_rules(actor: Actor) -> Iterable[Rule]:
     for source, rows in (("permission of the user", of_user), ("permission of a group", of_groups)):
         mine = rows.filter(content_object__tenant_id=actor.tenant_id)
         for codename, path in mine.values_list("permission__codename", "content_object__path"):
-            rule = _human_rule(source, codename, path)
+            rule = human_rule(source, codename, path)
             if rule is not None:
                 yield rule
-
-
-def _human_rule(source: str, codename: str, path: str) -> Rule | None:
-    capability = _HUMAN_PERMISSIONS.get(codename.removeprefix("deny_"))
-    if capability is None:
-        return None
-    return Rule(path, capability, not codename.startswith("deny_"), f"{source}: {codename}")

@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import Any
 
 from memory.recall.commands import RecallFilters
-from workareas.access import Scope, within
+from workareas.access import Scope
+from workareas.rules import within
 
 
 @dataclass(frozen=True, slots=True)

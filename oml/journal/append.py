@@ -81,12 +81,12 @@ def append(actor: Actor, events: Sequence[Event], *, epoch: int | None, raise_ep
     if epoch is not None and head.permission_epoch != epoch:
         raise EpochMoved
     at = now()
+    if raise_epoch:
+        head.permission_epoch += 1
     rows: list[tuple[Any, ...]] = []
     for item in events:
         head.seq += 1
         rows.append(_row(actor, item, head, at))
-    if raise_epoch:
-        head.permission_epoch += 1
     write(head, rows)
     return list(range(head.seq - len(rows) + 1, head.seq + 1))
 
@@ -116,6 +116,8 @@ def _row(actor: Actor, item: Event, head: Head, at: datetime) -> tuple[Any, ...]
         "at": rfc3339(at),
         "actor": {"key": actor.key_id, "principal": actor.principal_id},
         "channel": str(actor.channel),
+        # Which permissions held after this entry: what they were at an epoch is told from the journal alone.
+        "permission_epoch": head.permission_epoch,
         "workarea": item.workarea_id,
         "far_workarea": item.far_workarea_id,
         "simulation": item.simulation_id,

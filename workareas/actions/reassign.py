@@ -16,11 +16,11 @@ from oml.core.actor import Actor
 from oml.core.errors import Validation
 from oml.journal.append import append, journalled
 from workareas import access, reasons
-from workareas.access import Rule, within
 from workareas.errors import Frozen
 from workareas.events import WorkareaReassigned
 from workareas.ladder import Status, is_frozen
 from workareas.models import Workarea
+from workareas.rules import Rule, capabilities, within
 from workareas.verbs import Capability, Verb
 
 _MOVE = """
@@ -137,8 +137,8 @@ def _access_changes(tenant_id: str, subtree: list[Workarea], old_path: str, new_
             continue  # rules inside the subtree move with it; only what comes from above can change
         moved = [_moved(rule, old_path, new_path) for rule in mine]
         for node in subtree:
-            before = access.capabilities(mine, role, node.path)
-            after = access.capabilities(moved, role, new_path + node.path[len(old_path) :])
+            before = capabilities(mine, role, node.path)
+            after = capabilities(moved, role, new_path + node.path[len(old_path) :])
             if before != after:
                 gained, lost = tuple(sorted(after - before)), tuple(sorted(before - after))
                 changes.append(AccessChange(key_id, node.pk, node.path, gained, lost))

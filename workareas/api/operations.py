@@ -10,7 +10,6 @@ from oml.core.errors import Validation
 from oml.crypto.published import published_keys
 from oml.http.operations import Operation
 from workareas import access
-from workareas.access import Rule
 from workareas.actions import bans as ban_actions
 from workareas.actions import keys as key_actions
 from workareas.actions import nodes, simulations
@@ -18,6 +17,7 @@ from workareas.actions.keys import GrantSpec, NewPrincipal
 from workareas.actions.nodes import Crew
 from workareas.actions.reassign import Move, reassign
 from workareas.api import shapes
+from workareas.rules import Rule
 from workareas.selectors.bans import bans as all_bans
 from workareas.selectors.explain import explain_access
 from workareas.selectors.keys import keys as all_keys

@@ -9,9 +9,10 @@ from oml.core.actor import Actor, Channel, Role
 from oml.core.clock import now
 from oml.core.errors import InvalidKey, Validation
 from workareas import access
-from workareas.access import Decision, Rule
+from workareas.access import Decision
 from workareas.errors import AccessNotFound
 from workareas.models import Key
+from workareas.rules import Rule
 from workareas.verbs import CAPABILITY_OF, Capability, Verb
 
 
