@@ -63,3 +63,16 @@ def node_outline(node: Workarea) -> dict[str, Any]:
         "crew": crew_of(node),
         "parent": node.parent_id,
     }
+
+
+def administered_nodes(actor: Actor) -> list[Workarea]:
+    """The nodes that this actor administers, in tree order.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``; the role can never administer.
+    """
+    access.require_role(actor, Verb.WORKAREA_CREATE)
+    scope = access.load(actor).scope(Capability.ADMIN)
+    nodes = Workarea.objects.filter(scope.predicate(), tenant_id=actor.tenant_id)
+    # Not by the path as text: a hyphen sorts before the dot, and `a-b` would stand between `a` and its children.
+    return sorted(nodes, key=lambda node: node.path.split("."))
