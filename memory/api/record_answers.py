@@ -78,3 +78,6 @@ _FOUND = an_object(
 )
 GATHERED = an_object({"records": a_list(_FOUND)}, {"degraded": a_list(STRING)})
 TIMELINE = an_object({"records": a_list(_FOUND), "next_cursor": nullable(STRING)})
+TAKEN_IN = an_object(
+    {"folder": STRING, "files": a_list(an_object({"path": STRING, "sr_id": STRING, "outcome": STRING}))}
+)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from memory import record_reads
 from memory.api import record_answers as answers
 from memory.api import record_shapes as shapes
-from memory.records.actions import amend, change, ingest, places
+from memory.records.actions import amend, change, ingest, intake, places
 from memory.records.commands import AmendCommand, IngestCommand, ReadCommand, UpdateCommand
 from memory.records.content import StoredText
 from memory.records.selectors.gather import GatherQuery, TimelineQuery
 from memory.records.selectors.lanes import own_lanes
 from oml.core.actor import Actor
 from oml.core.errors import SizeExceeded
+from oml.core.spooled import LargeText, pieces_of
 from oml.http.operations import Operation
 
 Values = dict[str, Any]
@@ -111,6 +113,19 @@ def _group(actor: Actor, values: Values) -> Values:
     return places.change_group(actor, **values)
 
 
+def _whole(text: LargeText) -> bytes:
+    return b"".join(pieces_of(text))
+
+
+def _intake(actor: Actor, values: Values) -> Values:
+    files = [intake.IncomingFile(one["path"], partial(_whole, one["content"])) for one in values["files"]]
+    steps = list(intake.intake_folder(actor, folder=values["folder"], files=files))
+    return {
+        "folder": steps[0].sr_id,
+        "files": [{"path": step.path, "sr_id": step.sr_id, "outcome": step.outcome} for step in steps[1:]],
+    }
+
+
 def _open_lane(actor: Actor, values: Values) -> Values:
     types = {one["name"]: one["authority"] for one in values.pop("source_types", ())}
     return places.open_lane(actor, source_types=types, **values)
@@ -178,6 +193,9 @@ timeline = Operation(
 )
 group = Operation(
     "record_group", shapes.GroupShape, _group, answers.GROUP, summary="A named set of records: change it or see it"
+)
+folder_intake = Operation(
+    "record_intake", shapes.IntakeShape, _intake, answers.TAKEN_IN, summary="Take a folder in, or bring it up to date"
 )
 open_lane = Operation("lane_open", shapes.LaneShape, _open_lane, answers.LANE, True, "Open a lane of your own")
 lanes = Operation("lanes", shapes.LanesShape, _lanes, answers.LANES, summary="Your lanes and their source types")

@@ -179,3 +179,13 @@ class TimelineShape(StrictSerializer):
     order = OneOf(words=("asc", "desc"), required=False, help_text="asc (default) or desc.")
     limit = Whole(required=False, help_text="1 to 200; 50 when left out.")
     cursor = Text(max_length=4096, required=False, help_text="next_cursor of the page before.")
+
+
+class FileShape(StrictSerializer):
+    path = Text(max_length=rules.MAX_VALUE, help_text="Where it is in the folder.")
+    content = Content(help_text="Its text.")
+
+
+class IntakeShape(StrictSerializer):
+    folder = Text(max_length=rules.MAX_VALUE, help_text="Name of the folder, the same on every run.")
+    files = Listing(child=FileShape(), unique=False, max_length=rules.MAX_FILES, help_text="All of its files.")

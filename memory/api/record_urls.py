@@ -19,6 +19,7 @@ urlpatterns = [
     _route("v1/records", post=do.ingest_one),
     _route("v1/records/gather", post=do.gather),
     _route("v1/records/timeline", get=do.timeline),
+    _route("v1/records/intake", post=do.folder_intake),
     _route("v1/records/<str:sr_id>", get=do.read, patch=do.update, delete=do.tombstone),
     _route("v1/records/<str:sr_id>/history", get=do.history),
     _route("v1/records/<str:sr_id>/properties", post=do.property_add, delete=do.property_remove),

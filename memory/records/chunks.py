@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 
 LENGTH = 1_200
-#: A cut earlier than this would make chunks that say too little.
-_LEAST = LENGTH // 3
 _CUTS = (
     re.compile(r"\n[ \t\r]*\n\s*"),
     re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])\s*|\n"),
@@ -18,20 +16,20 @@ _CUTS = (
 )
 
 
-def chunks(parts: Iterable[str]) -> Iterator[str]:
+def chunks(parts: Iterable[str], length: int = LENGTH) -> Iterator[str]:
     """Cut a text that comes in parts; wherever the parts end, the chunks are the same."""
     rest = ""
     for part in parts:
         rest += part
         at = 0
         # One character more than a chunk decides its cut, so the parts' ends cannot move it.
-        while len(rest) - at > 2 * LENGTH:
-            end = at + _cut(rest[at : at + LENGTH])
+        while len(rest) - at > 2 * length:
+            end = at + _cut(rest[at : at + length])
             yield rest[at:end]
             at = end
         rest = rest[at:]
-    while len(rest) > LENGTH:
-        end = _cut(rest[:LENGTH])
+    while len(rest) > length:
+        end = _cut(rest[:length])
         yield rest[:end]
         rest = rest[end:]
     if rest:
@@ -41,7 +39,8 @@ def chunks(parts: Iterable[str]) -> Iterator[str]:
 def _cut(window: str) -> int:
     for pattern in _CUTS:
         last = 0
-        for found in pattern.finditer(window, _LEAST):
+        # A cut in the first third would make chunks that say too little.
+        for found in pattern.finditer(window, len(window) // 3):
             last = found.end()
         if last:
             return last

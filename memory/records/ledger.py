@@ -130,6 +130,7 @@ class First:
     source_system: str
     properties: tuple[rules.Property, ...]
     note: str | None = None
+    connections: tuple[tuple[str, str], ...] = ()
 
 
 def begin(actor: Actor, firsts: Sequence[First]) -> list[tuple[RecordEntry, bytes]]:
@@ -181,7 +182,7 @@ def _first_state(one: First, engine: str, at: datetime) -> dict[str, Any]:
         "first_engine": engine,
         "ingested_at": at.isoformat(),
         "properties": [list(item) for item in dict.fromkeys(one.properties)],
-        "connections": [],
+        "connections": [list(item) for item in one.connections],
     }
 
 

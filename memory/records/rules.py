@@ -13,6 +13,7 @@ MAX_NOTE = 2_000
 MAX_NAME = 64
 MAX_SOURCE_SYSTEM = 256
 MAX_GROUP_CHANGE = 500
+MAX_FILES = 1_000
 
 LABEL = re.compile(r"[a-z0-9_.-]{1,64}\Z")
 SR_ID = re.compile(r"sr_[0-9a-f]{32}\Z")
