@@ -29,7 +29,7 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from recall_cache import Away, Remembering  # noqa: E402
 from recall_doors import Figures, Place  # noqa: E402
-from recall_sets import Collection, folder_collection, locomo_collections, needles, undated  # noqa: E402
+from recall_sets import Collection, folder_collections, locomo_collections, needles, undated  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: E402
 from rich.table import Table  # noqa: E402
@@ -48,7 +48,7 @@ REFERENCES = (
     ("published: text-embedding-3-small", "", ".599", ".694", ""),
 )
 ARMS = ("vector", "lexical", "hybrid")
-Answers = list[tuple[list[str], frozenset[str]]]
+Answers = list[tuple[list[str], dict[str, float]]]
 
 console = Console(stderr=True)
 
@@ -56,7 +56,12 @@ console = Console(stderr=True)
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data/locomo", help="folder with LoCoMo")
-    parser.add_argument("--set", type=Path, dest="folder", help="folder with docs.jsonl, queries.jsonl, qrels.jsonl")
+    parser.add_argument(
+        "--set",
+        type=Path,
+        dest="folder",
+        help="folder with docs.jsonl, queries.jsonl, qrels.jsonl (or Cranfield, or MADial)",
+    )
     parser.add_argument("--quick", action="store_true", help="two conversations, to see that it runs")
     options = parser.parse_args()
     call_command("migrate", verbosity=0)
@@ -78,7 +83,7 @@ def run_locomo(collections: list[Collection]) -> int:
     good = True
     table = figures_table("LoCoMo, turn level")
     for row in REFERENCES:
-        table.add_row(row[0], "1536", *row[1:], style="dim")
+        table.add_row(row[0], "1536", *row[1:], "", style="dim")
     for mode, strip in (("with thread and time", False), ("without", True)):
         place = Place.build("undated" if strip else "dated")
         scopes, names = load(place, collections, strip)
@@ -102,15 +107,17 @@ def run_locomo(collections: list[Collection]) -> int:
 
 
 def run_folder(folder: Path) -> int:
-    """One set, one workarea."""
-    collection = folder_collection(folder)
+    """Every set of a folder, one workarea each."""
+    collections = folder_collections(folder)
     place = Place.build("set")
-    scopes, names = load(place, [collection], strip=False)
-    table = figures_table(f"{collection.name}: {len(collection.memories)} memories")
-    for arm in ARMS:
-        with only(arm):
-            figures = Figures.of(ask(place, collection, scopes[collection.name], names, arm))
-        table.add_row(arm, str(figures.questions), *figures.cells())
+    scopes, names = load(place, collections, strip=False)
+    table = figures_table(f"{folder.name}, nothing of it tuned on")
+    for one in collections:
+        table.add_section()
+        for arm in ARMS:
+            with only(arm):
+                figures = Figures.of(ask(place, one, scopes[one.name], names, arm))
+            table.add_row(f"{one.name}, {len(one.memories)} memories: {arm}", str(figures.questions), *figures.cells())
     Console(width=120).print(table)
     return 0
 
@@ -191,7 +198,7 @@ def parts(collections: list[Collection]) -> list[tuple[str, list[str]]]:
 def figures_table(title: str) -> Table:
     table = Table(title=title, title_justify="left")
     table.add_column("ranking")
-    for name in ("questions", "R@1", "R@5", "R@10", "MRR"):
+    for name in ("questions", "R@1", "R@5", "R@10", "MRR", "nDCG"):
         table.add_column(name, justify="right")
     return table
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,21 +100,30 @@ class Figures:
     at5: float
     at10: float
     mrr: float
+    ndcg: float
     questions: int
 
     @classmethod
-    def of(cls, answers: Sequence[tuple[Sequence[str], frozenset[str]]]) -> Figures:
-        """From ``(returned ids, relevant ids)`` per question."""
+    def of(cls, answers: Sequence[tuple[Sequence[str], Mapping[str, float]]]) -> Figures:
+        """From ``(returned ids, grade by relevant id)`` per question."""
         count = len(answers)
 
         def share(k: int) -> float:
-            return sum(len(set(got[:k]) & relevant) / len(relevant) for got, relevant in answers) / count
+            return sum(len(set(got[:k]) & relevant.keys()) / len(relevant) for got, relevant in answers) / count
 
         reciprocal = sum(
             next((1 / rank for rank, name in enumerate(got[:10], 1) if name in relevant), 0.0)
             for got, relevant in answers
         )
-        return cls(share(1), share(5), share(10), reciprocal / count, count)
+        gain = sum(
+            _gain([relevant.get(name, 0.0) for name in got[:10]]) / _gain(sorted(relevant.values(), reverse=True)[:10])
+            for got, relevant in answers
+        )
+        return cls(share(1), share(5), share(10), reciprocal / count, gain / count, count)
 
     def cells(self) -> list[str]:
-        return [f"{value:.3f}" for value in (self.at1, self.at5, self.at10, self.mrr)]
+        return [f"{value:.3f}" for value in (self.at1, self.at5, self.at10, self.mrr, self.ndcg)]
+
+
+def _gain(grades: Sequence[float]) -> float:
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, 1))

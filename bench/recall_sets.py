@@ -20,11 +20,11 @@ _DIALOG = re.compile(r"D(\d+):0*(\d+)")
 
 @dataclass
 class Collection:
-    """Memories of one workarea with questions about them; relevant memories by claim key."""
+    """Memories of one workarea with questions about them; grades of relevant memories by claim key."""
 
     name: str
     memories: list[dict[str, Any]]
-    questions: list[tuple[str, frozenset[str]]] = field(default_factory=list)
+    questions: list[tuple[str, dict[str, float]]] = field(default_factory=list)
 
     @property
     def tuned(self) -> bool:
@@ -49,7 +49,8 @@ def locomo_collections(folder: Path) -> list[Collection]:
                 continue
             # A correction without evidence leaves the cited one.
             cited = corrections.get(f"locomo_{number}_qa{index}") or row["evidence"]
-            relevant = frozenset(f"{name}/D{a}:{b}" for text in cited for a, b in _DIALOG.findall(text)) & keys
+            named = (f"{name}/D{a}:{b}" for text in cited for a, b in _DIALOG.findall(text))
+            relevant = {key: 1.0 for key in named if key in keys}
             if relevant:
                 collection.questions.append((row["question"], relevant))
         found.append(collection)
@@ -61,29 +62,77 @@ def undated(memory: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in memory.items() if name not in ("occurred_at", "thread")}
 
 
-def folder_collection(folder: Path) -> Collection:
-    """Any set in BEIR's shape: ``docs.jsonl``, ``queries.jsonl``, ``qrels.jsonl``.
+def folder_collections(folder: Path) -> list[Collection]:
+    """What a folder holds: Cranfield or MADial as they are published, or any set in BEIR's shape.
 
-    A document has ``_id`` (or ``id``), ``text``, and perhaps ``title``, ``thread``, ``occurred_at``; a judgement
-    ``query-id``, ``corpus-id``, ``score``, and counts from a score of 1.
+    BEIR's shape is ``docs.jsonl``, ``queries.jsonl`` and ``qrels.jsonl``: a document has ``_id`` (or ``id``), ``text``
+    and perhaps ``title``, ``thread``, ``occurred_at``; a judgement ``query-id``, ``corpus-id`` and ``score``, and
+    counts from above 0.
     """
-    memories, keys = [], {}
-    for number, row in enumerate(_lines(folder / "docs.jsonl"), 1):
-        keys[_id(row)] = claim_key = f"doc-{number}"
-        text = " ".join(part for part in (row.get("title"), row["text"]) if part)
-        extra = {name: row[name] for name in ("thread", "occurred_at") if row.get(name)}
-        if text.strip():
-            memories.append({"claim_key": claim_key, "text": text, **extra})
-    relevant: dict[str, set[str]] = {}
-    for row in _lines(folder / "qrels.jsonl"):
-        if float(row.get("score", 1)) > 0 and str(row["corpus-id"]) in keys:
-            relevant.setdefault(str(row["query-id"]), set()).add(keys[str(row["corpus-id"])])
-    questions = [
-        (row["text"], frozenset(relevant[_id(row)]))
-        for row in _lines(folder / "queries.jsonl")
-        if relevant.get(_id(row))
+    if (folder / "cran.all.1400.xml").exists():
+        return [_cranfield(folder)]
+    if (folder / "data/ch").exists():
+        return [_madial(folder / "data/en", "en"), _madial(folder / "data/ch", "zh")]
+    documents = [
+        {
+            "id": _id(row),
+            "text": " ".join(part for part in (row.get("title"), row["text"]) if part),
+            **{name: row[name] for name in ("thread", "occurred_at") if row.get(name)},
+        }
+        for row in _lines(folder / "docs.jsonl")
     ]
-    return Collection(folder.name, memories, questions)
+    grades: dict[str, dict[str, float]] = {}
+    for row in _lines(folder / "qrels.jsonl"):
+        grades.setdefault(str(row["query-id"]), {})[str(row["corpus-id"])] = float(row.get("score", 1))
+    queries = [(row["text"], grades.get(_id(row), {})) for row in _lines(folder / "queries.jsonl")]
+    return [_collection(folder.name, documents, queries)]
+
+
+def _collection(name: str, documents: list[dict[str, Any]], queries: list[tuple[str, dict[str, float]]]) -> Collection:
+    """Documents under claim keys of our own; judgements of what is not there, or not relevant, are left out."""
+    keys = {row["id"]: f"doc-{number}" for number, row in enumerate(documents, 1) if row["text"].strip()}
+    memories = [
+        {"claim_key": keys[row["id"]], **{field: value for field, value in row.items() if field != "id"}}
+        for row in documents
+        if row["id"] in keys
+    ]
+    questions = []
+    for text, grades in queries:
+        relevant = {keys[one]: grade for one, grade in grades.items() if one in keys and grade > 0}
+        if relevant:
+            questions.append((text, relevant))
+    return Collection(name, memories, questions)
+
+
+def _cranfield(folder: Path) -> Collection:
+    """1,400 abstracts; queries are numbered by their order, as the judgements are."""
+    text = (folder / "cran.all.1400.xml").read_text(encoding="utf-8")
+    documents = [
+        {"id": number, "text": " ".join(body.split())}
+        for number, body in re.findall(r"<docno>(\d+)</docno>.*?<text>(.*?)</text>", text, re.DOTALL)
+    ]
+    grades: dict[int, dict[str, float]] = {}
+    for line in (folder / "cranqrel.trec.txt").read_text(encoding="utf-8").splitlines():
+        if len(cells := line.split()) == 4:
+            grades.setdefault(int(cells[0]), {})[cells[2]] = float(cells[3])
+    titles = re.findall(r"<title>(.*?)</title>", (folder / "cran.qry.xml").read_text(encoding="utf-8"), re.DOTALL)
+    queries = [(" ".join(title.split()), grades.get(number, {})) for number, title in enumerate(titles, 1)]
+    return _collection("Cranfield", documents, queries)
+
+
+def _madial(folder: Path, language: str) -> Collection:
+    """Memories with their day; a query is the dialogue before the turn that needs the memory, its last four turns."""
+    documents = [
+        {"id": number, "text": memory["event"], "occurred_at": f"{memory['time']}T00:00:00Z"}
+        for row in _lines(folder / f"MADial-Bench-{language}-memory.json")
+        for number, memory in row.items()
+    ]
+    queries = []
+    for row in _lines(folder / f"MADial-Bench-{language}-dialogue.json"):
+        said = [re.sub(r'^<\w+>: ?"?(.*?)"?\s*$', r"\1", turn, flags=re.DOTALL) for turn in row["dialogue"]]
+        turn = row["test-turn"][0]
+        queries.append((" ".join(said[max(1, turn - 4) : turn]), {str(one): 1.0 for one in row["relevant-id"]}))
+    return _collection(f"MADial {language}", documents, queries)
 
 
 def needles(count: int = 40) -> list[tuple[str, str]]:

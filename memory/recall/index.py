@@ -33,7 +33,7 @@ _AT_ONCE = 32
 
 _COLUMNS = (
     "tenant_id workarea_id path simulation_id kind occurred_at valid_from valid_to thread position label asks "
-    "tells_time lexemes lexical lexer_version embedding model_id"
+    "tells_time lexemes lexical lexer_version embedding windowed model_id"
 )
 _FIELDS = _COLUMNS.split()
 
@@ -73,7 +73,9 @@ def prepare(artifacts: Sequence[Indexable]) -> None:
     if not artifacts:
         return
     pieces, vectors, model_id = _embedded(artifacts)
-    rows = [_row(artifact, mine, model_id) for artifact, mine in zip(artifacts, vectors, strict=True)]
+    rows = [
+        _row(artifact, piece, mine, model_id) for artifact, piece, mine in zip(artifacts, pieces, vectors, strict=True)
+    ]
     ServingRow.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["artifact"], update_fields=_FIELDS, batch_size=500
     )
@@ -172,7 +174,7 @@ def _publish(artifact: Indexable) -> int:
     )
 
 
-def _row(artifact: Indexable, vectors: NDArray[np.float32], model_id: str) -> ServingRow:
+def _row(artifact: Indexable, pieces: _Pieces, vectors: NDArray[np.float32], model_id: str) -> ServingRow:
     text = artifact.text or ""
     weights = saturations(document_terms(dated(text, artifact.occurred_at)))
     return ServingRow(
@@ -195,6 +197,7 @@ def _row(artifact: Indexable, vectors: NDArray[np.float32], model_id: str) -> Se
         lexical=SparseVector({place - 1: weight for place, weight in weights.items()}, SPACE),
         lexer_version=LEXER_VERSION,
         embedding=vectors[0] if len(vectors) else None,
+        windowed=len(pieces.windows) > 1,
         model_id=model_id if len(vectors) else "",
     )
 

@@ -56,6 +56,7 @@ class ServingRow(models.Model):
     lexical = SparseVectorField(dimensions=SPACE, help_text="BM25 saturations by place")
     lexer_version = models.PositiveSmallIntegerField()
     embedding = PlainHalfVectorField(dimensions=DIMENSIONS, null=True)
+    windowed = models.BooleanField(default=False, help_text="too long for one vector: further windows are passages")
     model_id = models.CharField(max_length=80, default="", help_text="whose vectors; empty while there are none")
 
     class Meta:
@@ -90,6 +91,9 @@ class ServingRow(models.Model):
                 condition=Q(promoted=True),
             ),
         ]
+
+    def __str__(self) -> str:
+        return self.artifact_id
 
 
 class Passage(models.Model):
@@ -144,3 +148,6 @@ class ReadLog(models.Model):
             models.Index(fields=["tenant_id", "-at"], name="read_log_newest"),
             models.Index(fields=["tenant_id", "id"], name="read_log_sealing"),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.surface} by {self.key_id}"

@@ -34,25 +34,46 @@ _SETTINGS = """
 SELECT set_config('hnsw.ef_search', '400', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
        set_config('jit', 'off', true)
 """
-_SIZE = "SELECT count(*) FROM (SELECT 1 FROM memory_servingrow r WHERE {reach} LIMIT %(size_limit)s) AS few"
-
-_COLUMNS = """r.artifact_id, r.label,
-    CASE WHEN r.model_id = %(model)s THEN 1 - (r.embedding <=> %(vector)s::halfvec) END,
-    -(r.lexical <#> %(idf)s::sparsevec)"""
-# `+ 0` keeps the planner from the approximate index, which it takes whenever it may.
-_NEAREST = """
-(SELECT {columns} FROM memory_servingrow r WHERE {where} AND r.model_id = %(model)s
- ORDER BY (r.embedding <=> %(vector)s::halfvec){exact} LIMIT %(per_arm)s)
+# Wider than the reach by what validity and fences take away, so that the path index alone answers it; node and
+# descendants apart, because an OR of the two makes it read the whole tenant.
+_SIZE = """
+SELECT count(*) FROM (
+    SELECT 1 FROM memory_servingrow WHERE promoted AND tenant_id = %(tenant)s AND path = %(node)s
+    UNION ALL
+    SELECT 1 FROM memory_servingrow WHERE promoted AND tenant_id = %(tenant)s AND path LIKE %(node_below)s
+    LIMIT %(size_limit)s
+) AS few
 """
-_NEAREST_WINDOW = """
-(SELECT {columns} FROM memory_passage p JOIN memory_servingrow r ON r.artifact_id = p.row_id
- WHERE {where} AND r.model_id = %(model)s AND p.promoted AND p."window"
- ORDER BY (p.embedding <=> %(vector)s::halfvec){exact} LIMIT %(per_arm)s)
-"""
-_HEAVIEST = """
-(SELECT {columns} FROM memory_servingrow r WHERE {where} AND r.lexemes @@ %(tsquery)s::tsquery
- ORDER BY (r.lexical <#> %(idf)s::sparsevec), r.artifact_id LIMIT %(per_arm)s)
-"""
+_WHOLE = "CASE WHEN r.model_id = %(model)s THEN 1 - (r.embedding <=> %(vector)s::halfvec) END"
+_WORDS = "-(r.lexical <#> %(idf)s::sparsevec)"
+_HOLDS = "r.lexemes @@ %(tsquery)s::tsquery"
+# A small scope: every row is scored once, and what is kept of it are its numbers.
+_EXACT = f"""
+WITH scope AS MATERIALIZED (
+    SELECT r.artifact_id, r.label, r.windowed, {_WHOLE} AS whole, {_WORDS} AS words, {_HOLDS} AS holds
+    FROM memory_servingrow r WHERE {{where}}
+), chosen AS (
+    (SELECT artifact_id FROM scope WHERE whole IS NOT NULL ORDER BY whole DESC, artifact_id LIMIT %(per_arm)s)
+    UNION (SELECT artifact_id FROM scope WHERE holds ORDER BY words DESC, artifact_id LIMIT %(per_arm)s)
+    UNION (SELECT s.artifact_id FROM scope s JOIN memory_passage p ON p.row_id = s.artifact_id
+           WHERE s.windowed AND s.whole IS NOT NULL AND p."window"
+           ORDER BY (p.embedding <=> %(vector)s::halfvec) + 0 LIMIT %(per_arm)s)
+)
+SELECT artifact_id, label, whole, words FROM chosen JOIN scope USING (artifact_id)
+"""  # noqa: S608
+# A large one: the approximate index for meaning, which iterates until it has enough, and the rarest terms for words.
+_APPROXIMATE = f"""
+WITH chosen AS (
+    (SELECT r.artifact_id FROM memory_servingrow r WHERE {{where}} AND r.model_id = %(model)s
+     ORDER BY r.embedding <=> %(vector)s::halfvec LIMIT %(per_arm)s)
+    UNION (SELECT r.artifact_id FROM memory_servingrow r WHERE {{where}} AND {_HOLDS}
+           ORDER BY r.lexical <#> %(idf)s::sparsevec, r.artifact_id LIMIT %(per_arm)s)
+    UNION (SELECT r.artifact_id FROM memory_passage p JOIN memory_servingrow r ON r.artifact_id = p.row_id
+           WHERE {{where}} AND r.model_id = %(model)s AND p.promoted AND p."window"
+           ORDER BY p.embedding <=> %(vector)s::halfvec LIMIT %(per_arm)s)
+)
+SELECT r.artifact_id, r.label, {_WHOLE}, {_WORDS} FROM chosen JOIN memory_servingrow r USING (artifact_id)
+"""  # noqa: S608
 
 _PARTS = """
 WITH seed AS MATERIALIZED (
@@ -75,12 +96,12 @@ WITH seed AS MATERIALIZED (
     SELECT unnest(%(found)s::text[]) AS artifact_id UNION SELECT unnest(before || after) FROM near
 )
 SELECT r.artifact_id, r.label, r.asks, r.tells_time,
-    CASE WHEN r.model_id = %(model)s THEN 1 - (r.embedding <=> %(vector)s::halfvec) END,
+    {whole},
     CASE WHEN r.model_id = %(model)s THEN
         (SELECT 1 - min(p.embedding <=> %(statement)s::halfvec)
          FROM memory_passage p WHERE p.row_id = r.artifact_id) END,
     CASE WHEN r.model_id = %(model)s THEN 1 - (r.embedding <=> %(statement)s::halfvec) END,
-    -(r.lexical <#> %(idf)s::sparsevec),
+    {words},
     ARRAY[{singled}]::real[],
     coalesce(near.before, '{{}}'), coalesce(near.after, '{{}}'),
     {filters}
@@ -133,18 +154,13 @@ def tune() -> None:
 def find(asked: Question, reach: Clause, filters: Clause) -> Found:
     """Candidates of both arms and what the query's words weigh in this scope; three statements."""
     with connection.cursor() as cursor:
-        cursor.execute(_SIZE.format(reach=reach.sql), {**reach.params, "size_limit": EXACT_ROWS + 1})
+        cursor.execute(_SIZE, {**reach.params, "size_limit": EXACT_ROWS + 1})
         size = cursor.fetchone()[0]
     lexical = _weigh(asked, reach, size)
-    exact = size <= EXACT_ROWS
-    places = {"columns": _COLUMNS, "where": f"{reach.sql} AND ({filters.sql})", "exact": " + 0" if exact else ""}
-    arms = [_HEAVIEST.format(**places)] if lexical.candidates else []
-    if asked.vector is not None:
-        arms += [_NEAREST.format(**places), _NEAREST_WINDOW.format(**places)]
+    sql = _EXACT if size <= EXACT_ROWS else _APPROXIMATE
     with connection.cursor() as cursor:
-        # One statement even when neither arm has anything to look for, so that every call costs the same number.
         cursor.execute(
-            " UNION ALL ".join(arms) or "SELECT NULL, NULL, NULL, NULL WHERE false",
+            sql.format(where=f"{reach.sql} AND ({filters.sql})"),
             {
                 **reach.params,
                 **filters.params,
@@ -182,6 +198,8 @@ def look(
     """
     units = {f"unit{number}": sparse({place: 1.0}) for number, place in enumerate(found.lexical.singled)}
     sql = _PARTS.format(
+        whole=_WHOLE,
+        words=_WORDS,
         reach=reach.sql,
         filters=filters.sql,
         singled=", ".join(f"-(r.lexical <#> %({name})s::sparsevec)" for name in units),
@@ -220,9 +238,9 @@ def _weigh(asked: Question, reach: Clause, size: int) -> LexicalQuery:
         return lexical_query(places, rows=rows, documents=documents)
     counts = ", ".join(f"count(*) FILTER (WHERE r.lexemes @@ '''{lexeme_of(place)}'''::tsquery)" for place in places)
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {counts} FROM memory_servingrow r WHERE {reach.sql}", reach.params)  # noqa: S608
-        documents = dict(zip(places, cursor.fetchone(), strict=True))
-    return lexical_query(places, rows=size, documents=documents, absent=True)
+        cursor.execute(f"SELECT count(*), {counts} FROM memory_servingrow r WHERE {reach.sql}", reach.params)  # noqa: S608
+        rows, *found = cursor.fetchone()
+    return lexical_query(places, rows=rows, documents=dict(zip(places, found, strict=True)), absent=True)
 
 
 def _vectors(
