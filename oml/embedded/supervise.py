@@ -48,6 +48,9 @@ def web_command(places: Places, plan: Plan) -> list[str]:
     command = [sys.executable, "-m", "gunicorn", "oml.wsgi:application", "--worker-class", "gthread"]
     command += ["--workers", str(plan.web_processes), "--threads", str(plan.web_threads)]
     command += ["--bind", f"127.0.0.1:{plan.port}", "--graceful-timeout", "5", "--timeout", "120"]
+    # Longer than clients keep an idle connection, so that it is they who close it: one that the server closes at the
+    # moment it is used again is an error that no client may retry. Idle ones hold no thread.
+    command += ["--keep-alive", "75"]
     # Requests are in the journal and the read log; an access log would be a third place with paths in it.
     return [*command, "--log-level", "warning", "--worker-tmp-dir", str(places.run)]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.chaos import evidence
@@ -39,3 +41,14 @@ def test_submit__eight_threads_in_two_tenants_with_retries_and_dropped_connectio
 
     installation.until(lambda: evidence.waiting(installation.database) == 0, 90, "the outbox is not empty")
     evidence.assert_scanned_once(installation.database)
+
+
+def test_connection__idle_for_longer_than_clients_pool_it__still_answers(installation: Installation) -> None:
+    (tenant,) = installation.provision("idle")
+    load = Load(installation.port, [tenant], seed=0)
+    caller = load.caller(tenant, "reader")
+    assert caller.call("GET", "my-work").status == 200
+    time.sleep(6)  # pools of clients in use keep a connection for four or five seconds
+    assert caller.call("GET", "my-work").status == 200
+    assert load.history.lost == 0
+    caller.close()
