@@ -12,6 +12,7 @@ import httpx2
 from mcp import MCPError
 from rich.console import Console
 
+from oml.demo.governance import Governance
 from oml.demo.server import ROOT, NoServer, running
 from oml.demo.story import BrokenPromise, Story
 
@@ -33,7 +34,9 @@ def main() -> int:
         with running(home) as (document, started):
             where = "started for this story" if started else "already running"
             out.print(f"OML at {document['base_url']} ({where})\n", markup=False)
-            anyio.run(Story(document, say).play)
+            story = Story(document, say)
+            anyio.run(story.play)
+            Governance(story).play()
             say(verify_journal(home))
     except (BrokenPromise, NoServer, MCPError, httpx2.HTTPError) as broken:
         out.print("\n[red]The story breaks off:[/red] ", end="")
