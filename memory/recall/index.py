@@ -127,12 +127,21 @@ def count(artifact_id: str) -> int:
     return Passage.objects.filter(row=artifact_id).count() + ServingRow.objects.filter(pk=artifact_id).count()
 
 
-def move(tenant_id: str, old_path: str, new_path: str) -> None:
-    """Rewrite derived paths after a node with its subtree moved; in the reassign's transaction."""
+def move(tenant_id: str, old_path: str, new_path: str, waiting: bool = True) -> None:
+    """Rewrite derived paths after a node with its subtree moved; in the reassign's transaction.
+
+    Args:
+        tenant_id: whose rows.
+        old_path: of the node before.
+        new_path: of the node now.
+        waiting: whether to wait for rows that others hold, or to leave them to those.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE memory_servingrow SET path = %s || substr(path, %s) "
-            "WHERE tenant_id = %s AND (path = %s OR starts_with(path, %s))",
+            "UPDATE memory_servingrow SET path = %s || substr(path, %s) WHERE artifact_id IN ("  # noqa: S608  (two words)
+            "SELECT artifact_id FROM memory_servingrow "
+            "WHERE tenant_id = %s AND (path = %s OR starts_with(path, %s)) ORDER BY artifact_id "
+            f"FOR NO KEY UPDATE {'' if waiting else 'SKIP LOCKED'})",
             [new_path, len(old_path) + 1, tenant_id, old_path, old_path + "."],
         )
 

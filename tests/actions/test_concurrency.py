@@ -16,6 +16,8 @@ from memory.claims.actions.scan import scan_artifacts
 from memory.claims.actions.supersede import withdraw_memory
 from memory.claims.models import Artifact, ScanReport
 from memory.graph.selectors.tail import events_tail
+from memory.recall.commands import RecallCommand
+from memory.recall.selectors import recall
 from oml.core.actor import Actor
 from oml.core.errors import OmlError
 from oml.journal.models import JournalEntry
@@ -36,6 +38,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 STORED = "memory.claims.actions.submit.store"
 APPENDED = "memory.claims.actions.submit.append"
+KEPT = "workareas.reasons.keep"
 JUDGED = "review.actions.verdict._store"
 
 
@@ -297,6 +300,36 @@ class TestTree:
             assert second.is_waiting(0.5)
         assert code_of(first.result()) == "ok"
         assert code_of(second.result()) == "ok"
+
+    def test_child_made_while_its_parent_moves__has_the_path_of_where_it_is(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        move = partial(reassign, world.admin, workarea="universe.a", parent="universe.b", reason="belongs there")
+        with stopped(monkeypatch, KEPT, move) as moving:
+            child = Running(partial(create_workarea, world.admin, parent=world.nodes["a"].pk, leaf="late"))
+            child.is_waiting(0.5)
+        assert [code_of(one.result()) for one in (moving, child)] == ["ok", "ok"]
+        for node in Workarea.objects.exclude(parent=None).select_related("parent"):
+            assert node.parent is not None
+            assert node.path == f"{node.parent.path}.{node.leaf}"
+
+    def test_claim_scanned_and_ratified_while_its_node_moves__is_found_where_it_is(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        artifact = world.submit(text="Aluminium costs 412 USD/t.")
+
+        def admit() -> None:
+            world.scan()
+            world.ratify(artifact)
+
+        move = partial(reassign, world.admin, workarea="universe.a", parent="universe.b", reason="belongs there")
+        with stopped(monkeypatch, KEPT, move) as moving:
+            admitting = Running(admit)
+            admitting.is_waiting(1.5)
+        assert [code_of(one.result()) for one in (moving, admitting)] == ["ok", "ok"]
+        for scope in ("universe.b", "universe.b.a", "universe"):
+            found = recall(world.reader, command=RecallCommand(query="aluminium", scope=scope))
+            assert [hit["artifact_id"] for hit in found["hits"]] == [artifact], scope
 
 
 class TestJournal:

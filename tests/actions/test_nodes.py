@@ -13,6 +13,7 @@ from oml.journal.selectors import permission_epoch
 from tests.support.journal import journalled, length
 from tests.support.world import World
 from workareas.actions.nodes import Crew, advance_status, allow_relaxed_review, create_workarea, set_policy, update_crew
+from workareas.actions.reassign import reassign
 from workareas.models import Workarea
 from workareas.selectors.nodes import workarea_info
 
@@ -74,6 +75,16 @@ class TestCreate:
         with pytest.raises(OmlError) as caught:
             dig()
         assert (caught.value.code, caught.value.param) == ("request.validation", "leaf")
+
+    def test_depth__reached_by_a_move__is_refused_too(self, world: World) -> None:
+        deep = "universe.a"
+        for _ in range(20):
+            deep = create_workarea(world.admin, parent=deep, leaf="y" * 64).path
+        parent = "universe.b"
+        for _ in range(20):
+            parent = create_workarea(world.admin, parent=parent, leaf="x" * 64).path
+        error = refusal(world.admin, lambda: reassign(world.admin, workarea="universe.a", parent=parent))
+        assert (error.code, error.param) == ("request.validation", "parent")
 
     def test_parent__validated__is_frozen(self, world: World) -> None:
         advanced(world, "universe.b", "validated")

@@ -24,7 +24,7 @@ from workareas.policy import FIELDS
 from workareas.verbs import Verb
 
 # A B-tree entry holds some 2,700 bytes; every path must fit its unique index.
-_LONGEST_PATH = 2_000
+LONGEST_PATH = 2_000
 _LONGEST_CREW = {"name": 200, "charter_uri": 2_000, "external_manager": 200}
 _LEAF = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?\Z")
 
@@ -53,8 +53,8 @@ def create_workarea(actor: Actor, *, parent: str, leaf: str, crew: Crew | None =
         raise Validation("leaf is 1 to 64 of a-z, 0-9 and inner hyphens", param="leaf")
     if is_frozen(Status(above.status)):
         raise Frozen(above.pk)
-    if len(above.path) + 1 + len(leaf) > _LONGEST_PATH:
-        raise Validation(f"the path would be longer than {_LONGEST_PATH} characters", param="leaf")
+    if len(above.path) + 1 + len(leaf) > LONGEST_PATH:
+        raise Validation(f"the path would be longer than {LONGEST_PATH} characters", param="leaf")
     node = Workarea(tenant_id=actor.tenant_id, parent=above, leaf=leaf, path=f"{above.path}.{leaf}")
     _set_crew(node, crew)
     try:

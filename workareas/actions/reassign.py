@@ -6,7 +6,7 @@ are rewritten; the permission epoch rises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
@@ -14,8 +14,9 @@ from django.db.models import QuerySet
 
 from oml.core.actor import Actor
 from oml.core.errors import Validation
-from oml.journal.append import append, journalled
+from oml.journal.append import append, hold, journalled
 from workareas import access, reasons
+from workareas.actions.nodes import LONGEST_PATH
 from workareas.errors import Frozen
 from workareas.events import WorkareaReassigned
 from workareas.ladder import Status, is_frozen
@@ -53,11 +54,17 @@ class Move:
     truncated: bool
 
 
-_after_move: list[Callable[[str, str, str], None]] = []
+#: ``(tenant_id, old_path, new_path, waiting)``.
+Hook = Callable[[str, str, str, bool], None]
+_after_move: list[Hook] = []
 
 
-def on_move(hook: Callable[[str, str, str], None]) -> Callable[[str, str, str], None]:
-    """Register ``(tenant_id, old_path, new_path)`` work of a room above that keeps derived paths of its own."""
+def on_move(hook: Hook) -> Hook:
+    """Register work of a room above that keeps derived paths of its own.
+
+    It is called twice: first waiting for whoever holds a row, then, with the journal's head held, for the rows that
+    came meanwhile and without waiting: who holds one now waits for the head, and decides again after the move.
+    """
     _after_move.append(hook)
     return hook
 
@@ -92,10 +99,13 @@ def reassign(actor: Actor, *, workarea: str, parent: str, reason: str | None = N
     old_parent = node.parent_id
     node.parent, node.path = above, new_path
     node.save(update_fields=["parent"])
+    for hook in _after_move:
+        hook(actor.tenant_id, old_path, new_path, True)
+    hold(actor)  # what was added under the node meanwhile is there by now, and nothing more is until this is done
     with connection.cursor() as cursor:
         cursor.execute(_MOVE, [new_path, len(old_path) + 1, actor.tenant_id, old_path, _like(old_path)])
     for hook in _after_move:
-        hook(actor.tenant_id, old_path, new_path)
+        hook(actor.tenant_id, old_path, new_path, False)
     words = reasons.keep(actor, subject_id=node.pk, act="reassign", text=reason)
     moved = WorkareaReassigned(
         workarea_id=node.pk,
@@ -115,7 +125,7 @@ def _locked_subtree(tenant_id: str, node: Workarea) -> list[Workarea]:
     return list(rows.order_by("path"))
 
 
-def _check(node: Workarea, above: Workarea, subtree: Iterable[Workarea]) -> None:
+def _check(node: Workarea, above: Workarea, subtree: Sequence[Workarea]) -> None:
     if node.is_root:
         raise Validation("the root stays where it is", param="workarea")
     if within(above.path, node.path):
@@ -125,6 +135,8 @@ def _check(node: Workarea, above: Workarea, subtree: Iterable[Workarea]) -> None
     for one in (*subtree, above):
         if is_frozen(Status(one.status)):
             raise Frozen(one.pk)
+    if max(len(one.path) for one in subtree) - len(node.path) + len(above.path) + len(node.leaf) >= LONGEST_PATH:
+        raise Validation(f"a path would be longer than {LONGEST_PATH} characters", param="parent")
     if Workarea.objects.filter(parent=above, leaf=node.leaf).exists():
         raise Validation(f"the new parent has a child called {node.leaf} already", param="parent")
 
