@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run stop install lock test check reference demo clients conformance bench-recall bench-scan bench-journal format
+.PHONY: help run stop install lock test chaos check reference demo clients conformance bench-recall bench-records bench-scan bench-journal format
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ lock: install ## compile requirements*.txt from pyproject.toml, with hashes
 test: install ## the whole test suite on a throw-away Postgres of its own (ARGS="-k name")
 	@exec $(BIN)/python -m pytest $(ARGS)
 
+chaos: install ## kill, stop and lose everything in turn for ROUNDS=20 rounds (SEED=word), and check that nothing was lost
+	@OML_CHAOS_ROUNDS=$(or $(ROUNDS),20) OML_CHAOS_SEED=$(SEED) exec $(BIN)/python -m pytest tests/chaos $(ARGS)
+
 check: install ## lint, format, types, import walls, migrations, deployment settings
 	@exec $(BIN)/python -m oml.embedded.check
 
@@ -52,6 +55,14 @@ conformance: install ## the official MCP conformance suite, both revisions, agai
 bench-recall: ## recall@1/5/10 and MRR on LoCoMo through the product's own doors (SET=folder)
 	@$(PYTHON) oml/embedded/environment.py
 	@exec $(BIN)/python -m oml.embedded.test -- $(BIN)/python bench/recall.py $(if $(SET),--set $(SET))
+
+bench-records: ## ingest and read of source records beside raw SQL, and the memory of 100 MB (ARGS="--records 100000")
+	@$(PYTHON) oml/embedded/environment.py
+	@exec $(BIN)/python -m oml.embedded.test -- $(BIN)/python bench/records.py $(ARGS)
+
+bench-load: ## submit and recall over /v1 and MCP beside the same raw SQL, eight clients
+	@$(PYTHON) oml/embedded/environment.py
+	@exec $(BIN)/python bench/load.py $(ARGS)
 
 bench-scan: ## what the scanners find and what they wrongly suspect, on the public sets
 	@$(PYTHON) oml/embedded/environment.py
