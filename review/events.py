@@ -10,12 +10,13 @@ from oml.journal.registry import Event, event
 @event("review.served", subject=("item_id",))
 @dataclass(frozen=True, kw_only=True)
 class Served(Event):
-    """``item_id`` is an artifact's or an edge's."""
+    """``item_id`` is an artifact's or an edge's; ``rejected_before`` are artifacts of the same text."""
 
     item_id: str
     serve_id: str
     content_digest: str
     expires_at: str
+    rejected_before: tuple[str, ...] = ()
 
 
 @event("review.refused", subject=("item_id",))

@@ -125,6 +125,9 @@ class Artifact(models.Model):
                 condition=Q(state=State.HELD),
             ),
             models.Index(fields=["workarea", "state"], name="artifact_by_node"),
+            models.Index(
+                fields=["tenant_id", "text_sha256"], name="artifact_rejected_text", condition=Q(state=State.REJECTED)
+            ),
         ]
 
     def __str__(self) -> str:

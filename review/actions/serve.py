@@ -14,11 +14,12 @@ from review import ceremony
 from review.events import Served
 from review.models import Serve
 from review.refusals import item_asked_for, refusals_journalled
+from review.selectors.resubmissions import rejected_before
 from workareas import access
 from workareas.errors import AccessNotFound
 from workareas.selectors.fences import inside_fence
 from workareas.selectors.policies import effective_policy
-from workareas.verbs import CAPABILITY_OF, Verb
+from workareas.verbs import CAPABILITY_OF, Capability, Verb
 
 
 @refusals_journalled(item_asked_for)
@@ -76,6 +77,7 @@ def _serve(actor: Actor, artifact: str) -> Serve:
         content_digest=ceremony.content_digest(item, policy),
         expires_at=now() + timedelta(seconds=policy.serve_ttl_s),
     )
+    earlier = rejected_before(item, reviews=known.scope(Capability.REVIEW))
     served = Served(
         workarea_id=item.workarea_id,
         simulation_id=item.simulation_id,
@@ -83,6 +85,7 @@ def _serve(actor: Actor, artifact: str) -> Serve:
         serve_id=serve.pk,
         content_digest=serve.content_digest,
         expires_at=rfc3339(serve.expires_at),
+        rejected_before=tuple(one["artifact_id"] for one in earlier),
     )
     append(actor, [served], epoch=known.epoch)
     return serve

@@ -105,7 +105,8 @@ _SERVED = an_object(
         "findings": a_list({"type": "object"}),
         "parts": a_list({"type": "object"}),
         "actions": a_list(STRING),
-    }
+    },
+    {"rejected_before": a_list({"type": "object"})},
 )
 _JUDGED = {
     "anyOf": [

@@ -12,6 +12,7 @@ from review.errors import ServeConsumed, ServeExpired, Stale
 from review.models import Serve
 from review.parts import parts_of
 from review.policy import VerdictWord
+from review.selectors.resubmissions import rejected_before
 from workareas import access
 from workareas.errors import AccessNotFound
 from workareas.selectors.fences import inside_fence
@@ -30,7 +31,8 @@ def served_item(actor: Actor, *, serve_id: str) -> dict[str, Any]:
         ServeConsumed, ServeExpired, Stale: ``review.*``.
     """
     serve, known = live_serve(actor, serve_id=serve_id)
-    return view_of(serve, readable=known.scope(Capability.READER))
+    view = view_of(serve, readable=known.scope(Capability.READER))
+    return view | {"rejected_before": rejected_before(serve.artifact, reviews=known.scope(Capability.REVIEW))}
 
 
 def live_serve(actor: Actor, *, serve_id: str) -> tuple[Serve, access.Access]:
