@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run stop install lock test chaos check reference demo clients conformance bench-recall bench-records bench-scan bench-journal format
+.PHONY: help run stop install lock test chaos check reference demo clients conformance bench-recall bench-load bench-records bench-scan bench-journal format
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
