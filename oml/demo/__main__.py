@@ -12,6 +12,7 @@ import httpx2
 from mcp import MCPError
 from rich.console import Console
 
+from oml.demo.evidence import EvidenceStory
 from oml.demo.governance import Governance
 from oml.demo.server import ROOT, NoServer, running
 from oml.demo.story import BrokenPromise, Story
@@ -37,6 +38,7 @@ def main() -> int:
             story = Story(document, say)
             anyio.run(story.play)
             Governance(story).play()
+            anyio.run(EvidenceStory(document, say).play)
             say(verify_journal(home))
     except (BrokenPromise, NoServer, MCPError, httpx2.HTTPError) as broken:
         out.print("\n[red]The story breaks off:[/red] ", end="")

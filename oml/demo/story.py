@@ -156,12 +156,17 @@ class Story:
     # How the actors act.
 
     @asynccontextmanager
-    async def agent(self, name: str) -> AsyncIterator[Agent]:
-        """An agent with the named key of the demo tenant, on the official MCP client."""
+    async def agent(self, name: str, mount: str = "") -> AsyncIterator[Agent]:
+        """An agent with the named key of the demo tenant, on the official MCP client.
+
+        Args:
+            name: of the key in ``demo.json``.
+            mount: what follows ``/mcp`` in the address, such as ``/records``.
+        """
         headers = {"Authorization": f"Bearer {self.document['keys'][name]}"}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=60) as http,
-            Client(streamable_http_client(self.document["mcp_url"], http_client=http)) as client,
+            Client(streamable_http_client(self.document["mcp_url"] + mount, http_client=http)) as client,
         ):
             yield Agent(client)
 

@@ -31,6 +31,7 @@ def test_demo__against_a_running_server__tells_the_whole_story_and_leaves_it_run
         "Steering first",
         "lifecycle.promote",
         "idempotent_replay true",
+        "reads exactly that version",
         "verify_journal passes",
     ):
         assert sentence in done.stdout

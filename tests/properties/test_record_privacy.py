@@ -9,7 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory.records import derive
 from memory.records.models import RecordEntry
+from tests.support.mcp_lab import Caller
 from tests.support.records import Records
 from tests.support.world import World
 
@@ -31,6 +33,20 @@ NAMING: list[tuple[str, str, Any]] = [
     ("POST", "/v1/records/{}/adjustments", {"content": "stolen"}),
     ("POST", "/v1/record-groups", {"name": "g", "add": ["{}"]}),
     ("POST", "/v1/record-groups", {"name": "g", "remove": ["{}"]}),
+]
+
+#: Every tool that names a record, and its arguments beside the id.
+TOOLS: list[tuple[str, dict[str, Any]]] = [
+    ("e_read", {}),
+    ("e_read", {"version": 0}),
+    ("e_update", {"content": "stolen"}),
+    ("e_property", {"action": "add", "property": "a:b"}),
+    ("e_property", {"action": "remove", "property": "plum:0"}),
+    ("e_connect", {"to": UNKNOWN, "label": "cites"}),
+    ("e_correct", {"content": "stolen"}),
+    ("e_adjust", {"content": "stolen"}),
+    ("e_tombstone", {}),
+    ("e_audit", {}),
 ]
 
 ACTS = st.lists(
@@ -64,7 +80,7 @@ def act(records: Records, word: str, made: list[str], number: int) -> None:
 
 
 @pytest.mark.django_db
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=ACTS, which=st.integers(0, 10))
 def test_records__of_one_principal__are_for_another_what_never_was(world: World, acts: list[str], which: int) -> None:
     owner, stranger = Records(world, world.writer), Records(world, world.writer2)
@@ -80,7 +96,23 @@ def test_records__of_one_principal__are_for_another_what_never_was(world: World,
             answer = stranger.call(method, path.replace("{}", name), sent)
             answers.append((answer.status_code, answer.content.replace(name.encode(), b"<id>")))
         assert answers[0] == answers[1], (method, path)
+    secret = world.secret[stranger.by]
+    mcp = Caller(stranger.client.generic, key=secret, path="/mcp/records")
+    for tool, arguments in TOOLS:
+        told = [
+            json.dumps(mcp.call(tool, {"sr_id": name, **arguments}).result).replace(name, "<id>")
+            for name in (sr_id, UNKNOWN)
+        ]
+        assert told[0] == told[1], tool
+    grouped = [mcp.call("e_group", {"name": "g", "add": [name]}).result for name in (sr_id, UNKNOWN)]
+    assert grouped[0]["isError"] is grouped[1]["isError"] is True
     assert RecordEntry.objects.count() == before
+    derive.derive(made)
+    for search in ({"query": "plum"}, {}, {"properties": ["plum:0"]}):
+        assert stranger.call("POST", "/v1/records/gather", search).json()["records"] == []
+        assert mcp.call("e_gather", search).result["structuredContent"]["records"] == []
+    assert stranger.call("GET", "/v1/records/timeline").json() == {"records": [], "next_cursor": None}
+    assert mcp.call("e_timeline", {}).result["structuredContent"]["records"] == []
     for path in ("/v1/lanes",):
         assert b"plum" not in stranger.call("GET", path).content
     assert stranger.call("POST", "/v1/record-groups", {"name": "g"}).json()["records"] == []
