@@ -31,3 +31,4 @@ urlpatterns = [
 
 # A host name that is not ours is refused by a middleware, before any face.
 handler400 = "oml.mcp.urls.bad_request"
+handler500 = "oml.http.handler.server_error"

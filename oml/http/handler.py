@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import sys
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -23,6 +25,8 @@ from oml.core.errors import (
 )
 
 logger = logging.getLogger(__name__)
+
+_APIS = ("/v1", "/mcp", "/api/")
 
 # A kept "not found" would outlive the ratification that makes the thing readable.
 NEVER_STORED = {"Cache-Control": "no-store"}
@@ -69,6 +73,20 @@ def json_error(refusal: OmlError) -> JsonResponse:
 def unknown_route(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
     """Whatever no route names, under the API's prefixes."""
     return json_error(UnknownRoute("no such path"))
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's ``handler500``: what escaped a page, told to a person; under an API's prefix as the typed error.
+
+    The pages need neither session nor database, which may be what is away.
+    """
+    error = sys.exc_info()[1] or RuntimeError()
+    if request.path.startswith(_APIS):
+        return json_error(typed(error))
+    away = isinstance(error, OperationalError | InterfaceError)
+    headers = {**NEVER_STORED, **(Unavailable().headers() if away else {})}
+    page = render_to_string("503.html" if away else "500.html")
+    return HttpResponse(page, status=503 if away else 500, headers=headers)
 
 
 def _where(error: BaseException) -> Any:

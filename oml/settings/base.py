@@ -200,12 +200,12 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"discretion": {"()": "oml.jobs.discretion.WithholdMessages"}},
+    "filters": {"discretion": {"()": "oml.core.discretion.WithholdMessages"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         # Its messages quote SQL parameters and paths of requests; a refusal is not a log line.
-        "django.request": {"level": "ERROR"},
+        "django.request": {"level": "ERROR", "filters": ["discretion"]},
         "django.db.backends": {"level": "WARNING"},
         "celery.app.trace": {"filters": ["discretion"]},
     },

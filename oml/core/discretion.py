@@ -1,7 +1,7 @@
-"""Keeps the words of a failed task's exception out of the worker's log.
+"""Keeps the words of exceptions out of the logs of worker and web.
 
-Celery prints them, and a database's complaint quotes the row it choked on: memory text would lie in a log file.
-The class and the traceback stay. What must never happen here: a message, its own or that of a cause, let through.
+Celery and Django print them, and a database's complaint quotes the row it choked on: memory text would lie in a log
+file. The class and the traceback stay. What must never happen here: a message, its own or that of a cause, let through.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ WITHHELD = "(message withheld)"
 
 
 class WithholdMessages(logging.Filter):
-    """For the logger ``celery.app.trace``; changes the record and always lets it pass."""
+    """For the loggers ``celery.app.trace`` and ``django.request``; changes the record and always lets it pass."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.exc_info and record.exc_info[0] is not None:

@@ -1,4 +1,4 @@
-"""oml/jobs/discretion.py: a failed task is seen in the log, the words of its exception are not."""
+"""oml/core/discretion.py: a failed task is seen in the log, the words of its exception are not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 import pytest
 from celery import shared_task
 
-from oml.jobs.discretion import WITHHELD
+from oml.core.discretion import WITHHELD
 
 # Put together here, so that a traceback's source lines do not hold it.
 CANARY = "-".join(["canary", "in", "a", "memory"])
