@@ -22,7 +22,8 @@ def part_name(position: int) -> str:
 
 def parts_of(serve: Serve) -> list[dict[str, Any]]:
     """The parts of a served item (design: shapes, Review)."""
-    sent = _sent(serve)
+    entries = entries_of(serve.artifact)
+    sent = _sent(serve) if entries else set()
     return [
         {
             "part": part_name(position),
@@ -33,7 +34,7 @@ def parts_of(serve: Serve) -> list[dict[str, Any]]:
             "url": f"/v1/review/serves/{serve.pk}/parts/{part_name(position)}",
             "served": part_name(position) in sent,
         }
-        for position, entry in enumerate(entries_of(serve.artifact))
+        for position, entry in enumerate(entries)
     ]
 
 
@@ -45,8 +46,9 @@ def entry_of(serve: Serve, part: str) -> RecordEntry | None:
 
 def unserved(serve: Serve, artifact: Artifact) -> list[str]:
     """Names of the parts that were not sent yet."""
-    sent = _sent(serve)
-    return [name for position in range(artifact.evidence.count()) if (name := part_name(position)) not in sent]
+    parts = artifact.evidence.count()
+    sent = _sent(serve) if parts else set()
+    return [name for position in range(parts) if (name := part_name(position)) not in sent]
 
 
 def mark_served(serve: Serve, part: str) -> None:

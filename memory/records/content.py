@@ -87,15 +87,14 @@ def store_many(tenant_id: str, contents: list[tuple[str, LargeText, str, int]]) 
     return {blob.sr_id: bytes(blob.salt) for blob in blobs}
 
 
-def stored(sr_id: str, sha256: str) -> Stored | None:
-    """A content of a record; None once it was erased."""
-    blob = ContentBlob.objects.filter(sr_id=sr_id, sha256=sha256).first()
-    if blob is None:
-        return None
-    if blob.size > SMALL:
-        return StoredText(blob.pk, blob.size)
-    pieces = ContentPiece.objects.filter(blob=blob).order_by("ordinal").values_list("data", flat=True)
-    return b"".join(bytes(piece) for piece in pieces).decode()
+def stored(sr_id: str, sha256: str, size: int) -> Stored | None:
+    """A content of a record, of a known size; None once it was erased."""
+    if size > SMALL:
+        blob = ContentBlob.objects.filter(sr_id=sr_id, sha256=sha256).first()
+        return StoredText(blob.pk, blob.size) if blob is not None else None
+    rows = ContentPiece.objects.filter(blob__sr_id=sr_id, blob__sha256=sha256).order_by("ordinal")
+    pieces = [bytes(piece) for piece in rows.values_list("data", flat=True)]
+    return b"".join(pieces).decode() if pieces else None
 
 
 def committed(salt: bytes, sha256: str) -> str:

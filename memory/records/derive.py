@@ -69,7 +69,7 @@ def coverage(sr_ids: Sequence[str]) -> dict[str, dict[str, int]]:
 def _build(record: Record) -> None:
     record.chunks.all().delete()
     record.tags.all().delete()
-    stored = None if record.deleted else content.stored(record.pk, record.content_sha256)
+    stored = None if record.deleted else content.stored(record.pk, record.content_sha256, record.size)
     if stored is None:
         return
     _tag(record, stored)

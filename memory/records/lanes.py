@@ -75,7 +75,16 @@ def authority_of(lane: Lane, source_type: str, *, param: str) -> int:
     Raises:
         UnknownSourceType: ``record.unknown_source_type``.
     """
-    types = dict(SourceType.objects.filter(lane=lane).values_list("name", "authority"))
+    return authority_among(types_of(lane), source_type, param=param)
+
+
+def types_of(lane: Lane) -> dict[str, int]:
+    """A lane's source types with the authority that each gives."""
+    return dict(SourceType.objects.filter(lane=lane).values_list("name", "authority"))
+
+
+def authority_among(types: dict[str, int], source_type: str, *, param: str) -> int:
+    """As :func:`authority_of`, over types that were read already."""
     if source_type not in types:
         raise UnknownSourceType(sorted(types), param=param)
     return types[source_type]

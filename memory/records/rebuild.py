@@ -83,7 +83,7 @@ def exported(actor: Actor) -> Iterator[str]:
         }
         if (entry.sr_id, entry.content_sha256) not in told:
             told.add((entry.sr_id, entry.content_sha256))
-            text = content.stored(entry.sr_id, entry.content_sha256)
+            text = content.stored(entry.sr_id, entry.content_sha256, entry.size)
             if text is not None:
                 whole = text if isinstance(text, str) else "".join(text.text())
                 line["content"] = base64.b64encode(whole.encode()).decode()

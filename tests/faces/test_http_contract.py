@@ -421,7 +421,15 @@ def test_paths__every_declared_one__is_called_by_this_file_or_named_with_a_reaso
         "/v1/journal/checkpoint": "tests/faces/test_journal_api.py",
         "/v1/journal/proof": "tests/faces/test_journal_api.py",
         "/v1/evidence": "tests/actions/test_evidence_mutation.py",
+        "/v1/review/serves/{serve_id}/parts/{part}": "tests/actions/test_claim_evidence.py",
+        "/v1/lanes": "tests/actions/test_records.py",
+        "/v1/records": "tests/actions/test_records.py",
+        "/v1/records/intake": "tests/actions/test_record_intake.py",
+        "/api/v2/ingest/batch": "tests/actions/test_records.py",
     }
+    # Every other route of source records is held against its tool in the parity test of its mount.
+    twins = ("/v1/records/{sr_id}", "/v1/records/gather", "/v1/records/timeline", "/v1/record-groups")
     source = Path(__file__).read_text()
     missing = [path for path in document(client)["paths"] if f'"{path}"' not in source and path not in elsewhere]
+    missing = [path for path in missing if not path.startswith(twins)]
     assert not missing

@@ -55,7 +55,7 @@ def ingest_record(actor: Actor, *, command: IngestCommand) -> dict[str, Any]:
 @journalled
 def _ingest(actor: Actor, command: IngestCommand) -> dict[str, Any]:
     known = lanes.writable(actor)
-    first = prepare(actor, known, command)
+    first = prepare(actor, known, command, {})
     quota.take(actor, quota.Quota.WRITE)
     ((entry, salt),) = ledger.begin(actor, [first])
     append(actor, [ingested(first.lane, entry, salt)], epoch=known.epoch)
@@ -84,10 +84,11 @@ def ingest_batch(
     events: list[Ingested] = []
 
     def first_time() -> tuple[dict[str, Any], str]:
-        firsts = []
+        firsts: list[First] = []
+        places: Places = {}
         for position, command in enumerate(commands):
             try:
-                firsts.append(prepare(actor, known, command))
+                firsts.append(prepare(actor, known, command, places))
             except OmlError as refusal:
                 raise at_position(refusal, position) from None
         quota.take(actor, quota.Quota.WRITE)
@@ -126,16 +127,23 @@ def index_of(sr_id: str) -> dict[str, Any]:
     return {"index": {"state": "ready" if ready else "pending", **counts}}
 
 
-def prepare(actor: Actor, known: Access, command: IngestCommand) -> First:
+#: Lanes by reference, with their source types, as far as one call has looked them up.
+Places = dict[str | None, tuple[Lane, dict[str, int]]]
+
+
+def prepare(actor: Actor, known: Access, command: IngestCommand, places: Places) -> First:
     """Check one record and settle what its caller left open."""
-    lane = _lane(actor, command)
-    lanes.check_place(known, lane)
+    if command.assign_lane not in places:
+        lane = _lane(actor, command)
+        lanes.check_place(known, lane)
+        places[command.assign_lane] = lane, lanes.types_of(lane)
+    lane, types = places[command.assign_lane]
     source_type = command.source_type or lane.default_source_type
     return First(
         lane=lane,
         content=command.content,
         source_type=source_type,
-        authority=lanes.authority_of(lane, source_type, param="source_type"),
+        authority=lanes.authority_among(types, source_type, param="source_type"),
         source_system=source_system(actor, command.source_system),
         properties=command.properties,
     )

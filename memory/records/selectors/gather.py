@@ -240,6 +240,6 @@ def _bodies(records: Sequence[Record], scores: dict[str, float], best: dict[str,
 
 
 def _opening(record: Record) -> str:
-    stored = content.stored(record.pk, record.content_sha256)
+    stored = content.stored(record.pk, record.content_sha256, record.size)
     text = stored if isinstance(stored, str) else next(stored.text(), "") if stored is not None else ""
     return text[:1200]

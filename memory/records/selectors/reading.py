@@ -65,7 +65,7 @@ def body_of(entry: RecordEntry, *, with_content: bool = True) -> dict[str, Any]:
     state = entry.state
     body: dict[str, Any] = {
         "sr_id": entry.sr_id,
-        "content": content.stored(entry.sr_id, entry.content_sha256) if with_content else None,
+        "content": content.stored(entry.sr_id, entry.content_sha256, entry.size) if with_content else None,
         "lane": Lane.objects.values_list("label", flat=True).get(pk=state["lane"]),
         "lane_uuid": state["lane"],
         "source_type": state["source_type"],
