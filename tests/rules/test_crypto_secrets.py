@@ -109,9 +109,7 @@ def test_ensure_generated__six_processes_at_once__all_end_with_the_same_secrets(
     answers = {process.communicate(timeout=60)[0] for process in running}
     assert all(process.returncode == 0 for process in running)
     assert len(answers) == 1 and answers != {""}
-    assert sorted(path.name for path in folder.iterdir()) == sorted(
-        f"{name.value}.json" for name in SecretName
-    )
+    assert sorted(path.name for path in folder.iterdir()) == sorted(f"{name.value}.json" for name in SecretName)
 
 
 def test_ensure_generated__in_production__is_refused(folder, monkeypatch):

@@ -70,9 +70,7 @@ def test_sign_envelope__the_same_key_and_payload_as_openssl__writes_the_same_env
 
 
 def test_verify_envelope__signed_by_openssl__gives_the_payload(rfc8032_deployment):
-    payload = signing.verify_envelope(
-        OPENSSL_ENVELOPE, signing.public_keys(), payload_type=PayloadType.SUBMISSION
-    )
+    payload = signing.verify_envelope(OPENSSL_ENVELOPE, signing.public_keys(), payload_type=PayloadType.SUBMISSION)
     assert payload == OPENSSL_PAYLOAD
 
 
@@ -94,8 +92,6 @@ def test_canonical_json__what_has_no_single_form__is_refused(value):
 
 
 def test_a_key_of_the_ring__past_its_window__no_longer_signs():
-    key = secrets.SecretKey(
-        "k", datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC), bytes(32)
-    )
+    key = secrets.SecretKey("k", datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC), bytes(32))
     assert key.usable_at(datetime(2026, 5, 31, tzinfo=UTC))
     assert not key.usable_at(datetime(2026, 6, 1, tzinfo=UTC))
