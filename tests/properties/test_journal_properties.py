@@ -19,8 +19,8 @@ from memory.claims.models import Artifact
 from oml.core.clock import now
 from oml.core.errors import OmlError
 from oml.journal.models import JournalEntry
-from oml.journal.selectors import head_seq
 from oml.journal.registry import REGISTRY
+from oml.journal.selectors import head_seq
 from review.models import Verdict
 from tests.support.chain import verified
 from tests.support.journal import length
