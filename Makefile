@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run stop install lock test chaos check reference demo clients conformance bench-recall bench-load bench-records bench-scan bench-journal format
+.PHONY: help run stop install lock test chaos check reference demo clients conformance oracle bench-recall bench-load bench-records bench-scan bench-journal format
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,10 @@ demo: ## the main job as a story over MCP and HTTP, against a running `make run`
 
 clients: install ## every real MCP client we know against a running server (installs them into .omltest/)
 	@OML_CLIENTS=all exec $(BIN)/python -m pytest tests/clients $(ARGS)
+
+oracle: install ## a million authorization decisions against the small independent model (DECISIONS=, SEED=)
+	@OML_ORACLE_DECISIONS=$(or $(DECISIONS),1000000) OML_ORACLE_SEED=$(or $(SEED),20261129) \
+	  exec $(BIN)/python -m pytest -s tests/properties/test_oracle.py $(ARGS)
 
 conformance: install ## the official MCP conformance suite, both revisions, against the checked-in baseline
 	@exec $(BIN)/python -m pytest tests/clients/test_conformance.py $(ARGS)
