@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run stop install lock test chaos check reference demo clients conformance oracle bench-recall bench-load bench-records bench-scan bench-journal format
+.PHONY: help run stop install lock test chaos check reference demo clients conformance oracle bench-recall bench-load bench-records bench-scan bench-journal bench-reassign format
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,10 @@ bench-load: ## submit and recall over /v1 and MCP beside the same raw SQL, eight
 bench-scan: ## what the scanners find and what they wrongly suspect, on the public sets
 	@$(PYTHON) oml/embedded/environment.py
 	@exec $(BIN)/python bench/scan.py
+
+bench-reassign: ## move a subtree of 10,000 claims beside the bare UPDATE, recall before and after
+	@$(PYTHON) oml/embedded/environment.py
+	@exec $(BIN)/python -m oml.embedded.test -- $(BIN)/python bench/reassign.py $(ARGS)
 
 bench-journal: ## what order, chain and proofs of the journal cost beside the same inserts without them
 	@$(PYTHON) oml/embedded/environment.py
