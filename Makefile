@@ -28,7 +28,7 @@ lock: install ## compile requirements*.txt from pyproject.toml, with hashes
 	    "$$@" --output-file $$out pyproject.toml || exit 1; done
 
 test: install ## the whole test suite on a throw-away Postgres of its own (ARGS="-k name")
-	@exec $(BIN)/python -m pytest $(ARGS)
+	@exec $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 chaos: install ## kill, stop and lose everything in turn for ROUNDS=20 rounds (SEED=word), and check that nothing was lost
 	@OML_CHAOS_ROUNDS=$(or $(ROUNDS),20) OML_CHAOS_SEED=$(SEED) exec $(BIN)/python -m pytest tests/chaos $(ARGS)

@@ -18,9 +18,14 @@ settings.register_profile("oml", deadline=None)
 settings.load_profile("oml")
 
 
-@pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> None:
-    """Keep the configured database; only its name changes for tests."""
+_WITH_PROCESSES = ("tests/chaos/", "tests/clients/", "tests/embedded/", "tests/browser/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that start servers and browsers run one after another on one of the two workers of ``make test``."""
+    for item in items:
+        if item.nodeid.startswith(_WITH_PROCESSES):
+            item.add_marker(pytest.mark.xdist_group("processes"))
 
 
 @pytest.fixture(autouse=True)
