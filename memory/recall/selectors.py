@@ -28,7 +28,8 @@ from memory.recall.lexer import query_terms
 from memory.recall.reach import filtered, reach
 from oml.core.actor import Actor
 from oml.core.clock import now
-from oml.core.errors import CeilingExceeded, SizeExceeded, Validation
+from oml.core.errors import SizeExceeded, Validation
+from oml.core.paging import check_range
 from workareas import access, quota
 from workareas.access import Scope
 from workareas.models import Workarea
@@ -91,10 +92,7 @@ def recall(actor: Actor, *, command: RecallCommand) -> dict[str, Any]:
 def _check(command: RecallCommand) -> None:
     if len(command.query) > MAX_QUERY:
         raise SizeExceeded(f"a query has at most {MAX_QUERY} characters", param="query")
-    if command.k > MAX_K:
-        raise CeilingExceeded(f"k is at most {MAX_K}", param="k")
-    if command.k < 1:
-        raise Validation("k is at least 1", param="k")
+    check_range("k", command.k, most=MAX_K)
     if command.max_chars is not None and command.max_chars < 1:
         raise Validation("max_chars is at least 1", param="max_chars")
     if "\x00" in command.query or any("\ud800" <= character <= "\udfff" for character in command.query):

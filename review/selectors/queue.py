@@ -19,8 +19,8 @@ from memory.claims.models import Artifact
 from memory.claims.states import Kind, ScanState
 from oml.core.actor import Actor
 from oml.core.clock import now, parse_rfc3339, rfc3339, rfc3339_seconds
-from oml.core.cursor import open_, seal
-from oml.core.errors import CeilingExceeded, Validation
+from oml.core.errors import Validation
+from oml.core.paging import Pages, check_range
 from oml.crypto.secrets import cursor_key
 from review.errors import ReviewerIsAuthor, ReviewerIsLineageAuthor, ScanPending, Stale
 from review.hands import WROTE_SQL, author_of, reviewer_of, wrote_params
@@ -78,26 +78,20 @@ def review_queue(actor: Actor, *, query: QueueQuery) -> dict[str, Any]:
         CeilingExceeded, Validation: limit, filter or cursor.
     """
     access.require_role(actor, Verb.REVIEW_SERVE)
-    if query.limit < 1:
-        raise Validation("limit is at least 1", param="limit")
-    if query.limit > MAX_LIMIT:
-        raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
+    check_range("limit", query.limit, most=MAX_LIMIT)
     rows, filters = _filtered(actor, query)
     mine = judgeable(actor, rows)
     counts = {Turn.MINE: rows.filter(mine).count(), Turn.OTHERS: rows.filter(~mine).count()}
     if query.turn is not None:
         rows = rows.filter(mine if query.turn == Turn.MINE else ~mine)
-    if query.cursor is not None:
-        expires, last = open_(cursor_key(), query.cursor, filters=filters, key_id=actor.key_id)
+    pages: Pages[Artifact] = Pages(
+        cursor_key(), actor.key_id, filters, lambda item: [rfc3339(item.held_expires_at), item.pk]
+    )
+    if (behind := pages.behind(query.cursor)) is not None:
+        expires, last = behind
         moment = parse_rfc3339(expires)
         rows = rows.filter(held_expires_at__gte=moment).exclude(held_expires_at=moment, pk__lte=last)
-    page = list(_shown(rows)[: query.limit + 1])
-    more = len(page) > query.limit
-    page = page[: query.limit]
-    cursor = None
-    if more:
-        keyset = [rfc3339(page[-1].held_expires_at), page[-1].pk]
-        cursor = seal(cursor_key(), keyset=keyset, filters=filters, key_id=actor.key_id)
+    page, cursor = pages.cut(_shown(rows)[: query.limit + 1], query.limit)
     total = counts[Turn(query.turn)] if query.turn is not None else sum(counts.values())
     return {
         "items": _items(actor, page),

@@ -8,8 +8,7 @@ from django.db.models import Prefetch
 
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339_seconds
-from oml.core.cursor import open_, seal
-from oml.core.errors import CeilingExceeded, Validation
+from oml.core.paging import Pages, check_range
 from oml.crypto.secrets import cursor_key
 from workareas import access
 from workareas.models import Grant, Key
@@ -26,10 +25,7 @@ def keys(actor: Actor, *, limit: int = 20, cursor: str | None = None) -> dict[st
         CeilingExceeded, Validation: ``limit.ceiling``, ``request.validation``.
     """
     access.require(actor, Verb.KEY_ISSUE, "universe")
-    if limit < 1:
-        raise Validation("limit is at least 1", param="limit")
-    if limit > MAX_LIMIT:
-        raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
+    check_range("limit", limit, most=MAX_LIMIT)
     grants = Prefetch("grants", Grant.objects.select_related("workarea").order_by("pk"))
     rows = (
         Key.objects.filter(tenant_id=actor.tenant_id)
@@ -37,14 +33,10 @@ def keys(actor: Actor, *, limit: int = 20, cursor: str | None = None) -> dict[st
         .prefetch_related(grants)
         .order_by("-pk")
     )
-    filters = {"view": "keys"}
-    if cursor is not None:
-        (before,) = open_(cursor_key(), cursor, filters=filters, key_id=actor.key_id)
-        rows = rows.filter(pk__lt=before)
-    page = list(rows[: limit + 1])
-    more = len(page) > limit
-    page = page[:limit]
-    following = seal(cursor_key(), keyset=[page[-1].pk], filters=filters, key_id=actor.key_id) if more else None
+    pages: Pages[Key] = Pages(cursor_key(), actor.key_id, {"view": "keys"}, lambda key: [key.pk])
+    if (behind := pages.behind(cursor)) is not None:
+        rows = rows.filter(pk__lt=behind[0])
+    page, following = pages.cut(rows[: limit + 1], limit)
     return {"items": [_item(key) for key in page], "next_cursor": following}
 
 

@@ -9,8 +9,8 @@ from memory.claims.models import Artifact
 from memory.claims.states import State
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339_seconds
-from oml.core.cursor import open_, seal
-from oml.core.errors import CeilingExceeded, Validation
+from oml.core.errors import Validation
+from oml.core.paging import Pages, check_range
 from oml.crypto.secrets import cursor_key
 from workareas import access
 from workareas.errors import AccessNotFound
@@ -33,7 +33,7 @@ def my_work(actor: Actor, *, query: MyWorkQuery) -> dict[str, Any]:
         Validation: ``request.validation``; limit below 1, unknown state, or a cursor that is not this key's.
     """
     access.require_content_role(actor, "operator keys have no own-work view")
-    _check_limit(query.limit)
+    check_range("limit", query.limit, most=MAX_LIMIT)
     rows = Artifact.objects.own(actor.key_id, fence=fence_of(actor)).order_by("-id")
     filters: dict[str, Any] = {"view": "my_work", "state": query.state, "workarea": None}
     if query.state is not None:
@@ -44,21 +44,11 @@ def my_work(actor: Actor, *, query: MyWorkQuery) -> dict[str, Any]:
         node_id = _own_node(actor, query.workarea)
         filters["workarea"] = node_id
         rows = rows.filter(workarea_id=node_id)
-    if query.cursor is not None:
-        (before,) = open_(cursor_key(), query.cursor, filters=filters, key_id=actor.key_id)
-        rows = rows.filter(pk__lt=before)
-    page = list(rows[: query.limit + 1])
-    more = len(page) > query.limit
-    page = page[: query.limit]
-    cursor = seal(cursor_key(), keyset=[page[-1].pk], filters=filters, key_id=actor.key_id) if more else None
+    pages: Pages[Artifact] = Pages(cursor_key(), actor.key_id, filters, lambda artifact: [artifact.pk])
+    if (behind := pages.behind(query.cursor)) is not None:
+        rows = rows.filter(pk__lt=behind[0])
+    page, cursor = pages.cut(rows[: query.limit + 1], query.limit)
     return {"items": [_item(artifact) for artifact in page], "next_cursor": cursor}
-
-
-def _check_limit(limit: int) -> None:
-    if limit < 1:
-        raise Validation("limit is at least 1", param="limit")
-    if limit > MAX_LIMIT:
-        raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
 
 
 def _own_node(actor: Actor, reference: str) -> str:

@@ -16,8 +16,8 @@ from memory.claims.models import Artifact, Lineage
 from memory.graph.labels import EdgeKind, EdgeState
 from memory.graph.models import Edge
 from oml.core.actor import Actor
-from oml.core.cursor import open_, seal
 from oml.core.errors import CeilingExceeded, Validation
+from oml.core.paging import Pages, check_range
 from oml.crypto.secrets import cursor_key
 from workareas import access
 from workareas.errors import AccessNotFound
@@ -67,35 +67,21 @@ def graph(actor: Actor, *, query: GraphQuery) -> tuple[dict[str, Any], Workarea]
     """
     known = access.load(actor)
     node = access.require_node(known.decide(Verb.GRAPH_READ, access.find(actor, query.scope), query.scope))
-    _check_ceilings(query)
+    check_range("depth", query.depth, least=0, most=MAX_DEPTH)
+    check_range("limit", query.limit, most=MAX_LIMIT)
     view = _view(actor, known, node)
     filters: dict[str, Any] = {"view": "graph", "scope": node.pk, "roots": list(query.roots), "depth": query.depth}
-    after = None
-    if query.cursor is not None:
-        (after,) = open_(cursor_key(), query.cursor, filters=filters, key_id=actor.key_id)
-    if query.roots:
-        page, more = _walked_page(view, query, after)
-    else:
-        page, more = _subtree_page(view, query, after)
-    cursor = seal(cursor_key(), keyset=[page[-1].pk], filters=filters, key_id=actor.key_id) if more else None
+    pages: Pages[Artifact] = Pages(cursor_key(), actor.key_id, filters, lambda artifact: [artifact.pk])
+    behind = pages.behind(query.cursor)
+    found = (_walked if query.roots else _subtree)(view, query, behind[0] if behind is not None else None)
+    page, cursor = pages.cut(found, query.limit)
     body = {
         "claims": [_claim(artifact) for artifact in page],
         "edges": _edges(view, [artifact.pk for artifact in page]),
-        "truncated": more,
+        "truncated": cursor is not None,
         "next_cursor": cursor,
     }
     return body, node
-
-
-def _check_ceilings(query: GraphQuery) -> None:
-    if query.depth < 0:
-        raise Validation("depth is at least 0", param="depth")
-    if query.depth > MAX_DEPTH:
-        raise CeilingExceeded(f"depth is at most {MAX_DEPTH}", param="depth")
-    if query.limit < 1:
-        raise Validation("limit is at least 1", param="limit")
-    if query.limit > MAX_LIMIT:
-        raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
 
 
 def _view(actor: Actor, known: access.Access, node: Workarea) -> _View:
@@ -108,15 +94,14 @@ def _view(actor: Actor, known: access.Access, node: Workarea) -> _View:
     return _View(claims, ends, fence)
 
 
-def _subtree_page(view: _View, query: GraphQuery, after: str | None) -> tuple[list[Artifact], bool]:
+def _subtree(view: _View, query: GraphQuery, after: str | None) -> list[Artifact]:
     rows = view.claims.order_by("-pk")
     if after is not None:
         rows = rows.filter(pk__lt=after)
-    page = list(rows.defer("text", "envelope")[: query.limit + 1])
-    return page[: query.limit], len(page) > query.limit
+    return list(rows.defer("text", "envelope")[: query.limit + 1])
 
 
-def _walked_page(view: _View, query: GraphQuery, after: str | None) -> tuple[list[Artifact], bool]:
+def _walked(view: _View, query: GraphQuery, after: str | None) -> list[Artifact]:
     """Breadth first from the roots, in the order met; the walk is repeated per page, the server keeps nothing."""
     order = _walk(view, query.roots, query.depth)
     if after is not None and after not in order:  # erased or moved away since; starting anew would repeat claims
@@ -124,9 +109,13 @@ def _walked_page(view: _View, query: GraphQuery, after: str | None) -> tuple[lis
             "the claim that the page before ended with is gone; start again without cursor", param="cursor"
         )
     start = order.index(after) + 1 if after is not None else 0
-    wanted = order[start : start + query.limit]
-    rows = view.claims.defer("text", "envelope").in_bulk(wanted)
-    return [rows[pk] for pk in wanted if pk in rows], start + query.limit < len(order)
+    rest = order[start:]
+    found: list[Artifact] = []
+    while rest and len(found) <= query.limit:  # once; again only where claims went away since the walk
+        wanted, rest = rest[: query.limit + 1], rest[query.limit + 1 :]
+        rows = view.claims.defer("text", "envelope").in_bulk(wanted)
+        found += [rows[pk] for pk in wanted if pk in rows]
+    return found
 
 
 def _walk(view: _View, roots: Iterable[str], depth: int) -> list[str]:

@@ -12,7 +12,8 @@ from django.db.models import Q
 
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339_seconds
-from oml.core.errors import CeilingExceeded, Validation
+from oml.core.errors import Validation
+from oml.core.paging import check_range
 from oml.journal.selectors import Entry, head_seq, tail_page, tail_rows
 from workareas import access
 from workareas.models import Workarea
@@ -38,10 +39,7 @@ def events_tail(actor: Actor, *, scope: str, after_seq: int | None, limit: int =
     """
     known = access.load(actor)
     node = access.require_node(known.decide(Verb.READ, access.find(actor, scope), scope))
-    if limit < 1:
-        raise Validation("limit is at least 1", param="limit")
-    if limit > MAX_LIMIT:
-        raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
+    check_range("limit", limit, most=MAX_LIMIT)
     # The head is read first: an event committed in between shows up in this page or in the next, never in none.
     head = head_seq(actor.tenant_id)
     if after_seq is not None and not 0 <= after_seq <= head:

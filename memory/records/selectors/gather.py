@@ -28,8 +28,7 @@ from memory.records.models import Record, RecordChunk, RecordEntry, RecordProper
 from memory.records.selectors.reading import body_of
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339
-from oml.core.cursor import open_, seal
-from oml.core.errors import CeilingExceeded, Validation
+from oml.core.paging import Pages, check_range
 from oml.crypto.secrets import cursor_key
 from workareas import access
 from workareas.verbs import Verb
@@ -85,10 +84,7 @@ def gather(actor: Actor, *, query: GatherQuery) -> dict[str, Any]:
         LaneNotFound: ``access.not_found``.
         VerbCeiling: ``access.verb_ceiling``.
     """
-    if query.k > MAX_K:
-        raise CeilingExceeded(f"k is at most {MAX_K}", param="k")
-    if query.k < 1:
-        raise Validation("k is at least 1", param="k")
+    check_range("k", query.k, most=MAX_K)
     rows = _live(actor, properties=query.properties, lane_names=query.lanes)
     if query.source_type is not None:
         rows = rows.filter(source_type=query.source_type)
@@ -115,10 +111,7 @@ def timeline(actor: Actor, *, query: TimelineQuery) -> dict[str, Any]:
         Validation: ``request.validation``; limit below 1, or a cursor that is not this key's.
         LaneNotFound, VerbCeiling: as :func:`gather`.
     """
-    if query.limit > MAX_LIMIT:
-        raise CeilingExceeded(f"limit is at most {MAX_LIMIT}", param="limit")
-    if query.limit < 1:
-        raise Validation("limit is at least 1", param="limit")
+    check_range("limit", query.limit, most=MAX_LIMIT)
     rows = _live(actor, properties=query.properties, lane_names=query.lanes)
     if query.since is not None:
         rows = rows.filter(ingested_at__gte=query.since)
@@ -133,17 +126,13 @@ def timeline(actor: Actor, *, query: TimelineQuery) -> dict[str, Any]:
         "order": query.order,
     }
     rising = query.order == "asc"
-    if query.cursor is not None:
-        at, sr_id = open_(cursor_key(), query.cursor, filters=filters, key_id=actor.key_id)
+    pages: Pages[Record] = Pages(cursor_key(), actor.key_id, filters, lambda one: [one.ingested_at.isoformat(), one.pk])
+    if (behind := pages.behind(query.cursor)) is not None:
+        at, sr_id = behind
         moment, side = datetime.fromisoformat(at), "gt" if rising else "lt"
         rows = rows.filter(Q(**{f"ingested_at__{side}": moment}) | Q(ingested_at=moment, **{f"sr_id__{side}": sr_id}))
     ordered = rows.order_by("ingested_at", "sr_id") if rising else rows.order_by("-ingested_at", "-sr_id")
-    page = list(ordered[: query.limit + 1])
-    more, page = len(page) > query.limit, page[: query.limit]
-    cursor = None
-    if more:
-        keyset = [page[-1].ingested_at.isoformat(), page[-1].pk]
-        cursor = seal(cursor_key(), keyset=keyset, filters=filters, key_id=actor.key_id)
+    page, cursor = pages.cut(ordered[: query.limit + 1], query.limit)
     return {"records": _bodies(page, {}, {}), "next_cursor": cursor}
 
 
