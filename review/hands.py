@@ -53,6 +53,15 @@ def wrote(reviewer: Identity) -> Q:
     )
 
 
+def proposed(reviewer: Identity) -> Q:
+    """Edges that this reviewer's hand proposed."""
+    return (
+        Q(proposer_key_id=reviewer.key_id)
+        | Q(proposer_principal_id__in=_principals(reviewer))
+        | Q(proposer_key_id__in=Key.objects.filter(sponsor_id=reviewer.principal_id).values("pk"))
+    )
+
+
 def wrote_params(reviewer: Identity) -> list[Any]:
     """What :data:`WROTE_SQL` takes, in order."""
     return [reviewer.key_id, _principals(reviewer), reviewer.principal_id]

@@ -6,26 +6,20 @@ from datetime import timedelta
 from typing import Any
 
 from memory.claims.models import Artifact
-from memory.claims.states import State
-from memory.graph.labels import EdgeState
 from memory.graph.models import Edge
 from oml.core.actor import Actor
 from oml.core.canonical import canonical_json, sha256_hex
 from oml.core.clock import now, rfc3339
 from oml.crypto.digest import commitment
 from oml.journal.append import append, journalled
-from review.errors import ProposerIsRatifier, Stale
+from review.edge_standing import check_open, check_ratifier, require_reviewable
 from review.events import Served
-from review.hands import proposer_of, reviewer_of
 from review.models import EdgeServe
 from review.refusals import edge_asked_for, refusals_journalled
 from workareas import access
-from workareas.access import Access
-from workareas.errors import AccessNotFound
 from workareas.models import Workarea
-from workareas.selectors.fences import inside_fence
 from workareas.selectors.policies import effective_policy
-from workareas.verbs import Capability, Verb
+from workareas.verbs import Verb
 
 
 @refusals_journalled(edge_asked_for)
@@ -80,43 +74,6 @@ def find_edge(actor: Actor, edge: str) -> Edge | None:
         .filter(pk=edge, tenant_id=actor.tenant_id)
         .first()
     )
-
-
-def require_reviewable(actor: Actor, known: Access, row: Edge | None, message: str) -> Edge:
-    """The edge, for a reviewer of both of its ends; one refusal for all else (R3).
-
-    Raises:
-        AccessNotFound: ``access.not_found`` with ``message``.
-    """
-    if row is None or not inside_fence(actor, row.simulation_id):
-        raise AccessNotFound(message)
-    for node in (row.from_workarea, row.to_workarea):
-        if Capability.REVIEW not in known.effective(node.path):
-            raise AccessNotFound(message)
-    return row
-
-
-def check_open(row: Edge) -> None:
-    """Whether the edge still awaits a decision.
-
-    Raises:
-        Stale: ``review.stale``; decided, or an endpoint is no longer promoted.
-    """
-    if row.state != EdgeState.PENDING:
-        raise Stale("this edge is no longer pending")
-    for artifact in (row.from_artifact, row.to_artifact):
-        if artifact is not None and artifact.state != State.PROMOTED:
-            raise Stale("an endpoint of this edge is no longer promoted")
-
-
-def check_ratifier(actor: Actor, row: Edge) -> None:
-    """R2 for edges: the ratifier is not the proposer's hand, by key, by principal, or by who issued the key.
-
-    Raises:
-        ProposerIsRatifier: ``review.author``.
-    """
-    if reviewer_of(actor).same_as(proposer_of(row)):
-        raise ProposerIsRatifier
 
 
 def edge_digest(row: Edge) -> str:

@@ -13,10 +13,10 @@ from review.actions.serve import serve_item
 from review.actions.verdict import VerdictCommand, give_verdict
 from review.api import shapes
 from review.policy import ReasonCode, VerdictWord
-from review.selectors.edge_queue import edge_queue
+from review.selectors.edge_queue import EdgeQuery, edge_queue
 from review.selectors.queue import QueueQuery, review_queue
 from review.selectors.served import served_item
-from review.selectors.served_edge import view_of_edge
+from review.selectors.served_edge import served_edge
 
 
 def _queue(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def _queue(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
 
 def _serve(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
     if "edge_id" in values:
-        return view_of_edge(serve_edge(actor, edge=values["edge_id"]))
+        return served_edge(actor, serve_id=serve_edge(actor, edge=values["edge_id"]).pk)
     serve = serve_item(actor, artifact=values["artifact_id"])
     return served_item(actor, serve_id=serve.pk)
 
@@ -45,7 +45,7 @@ def _verdict(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _edge_queue(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
-    return edge_queue(actor, **values)
+    return edge_queue(actor, query=EdgeQuery(**values))
 
 
 _EDGE = an_object(
@@ -62,7 +62,8 @@ _EDGE = an_object(
         "blocked_by": nullable(an_object({"code": STRING, "rule": STRING, "message": STRING})),
     }
 )
-_EDGES = an_object({"items": a_list(_EDGE), "next_cursor": nullable(STRING), "total": NUMBER})
+_COUNTS = an_object({"mine": NUMBER, "others": NUMBER})
+_EDGES = an_object({"items": a_list(_EDGE), "next_cursor": nullable(STRING), "total": NUMBER, "counts": _COUNTS})
 _ITEM = an_object(
     {
         "artifact_id": STRING,
@@ -90,7 +91,7 @@ _QUEUE = an_object(
         "items": a_list(_ITEM),
         "next_cursor": nullable(STRING),
         "total": NUMBER,
-        "counts": an_object({"mine": NUMBER, "others": NUMBER}),
+        "counts": _COUNTS,
     }
 )
 _SERVED = an_object(

@@ -20,6 +20,9 @@ class QueueShape(StrictSerializer):
 
 
 class EdgeQueueShape(StrictSerializer):
+    workarea = Reference(required=False, help_text="Only edges with an end in this subtree: id or path.")
+    kind = Text(max_length=64, required=False, help_text="workarea or claim.")
+    turn = Text(max_length=64, required=False, help_text="mine: this key may judge it now; or others.")
     limit = Whole(required=False, help_text="1 to 100; 50 when left out.")
     cursor = Text(max_length=4096, required=False)
 

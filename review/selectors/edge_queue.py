@@ -19,7 +19,8 @@ from oml.core.clock import rfc3339_seconds
 from oml.core.errors import OmlError, Validation
 from oml.core.paging import Pages, check_range
 from oml.crypto.secrets import cursor_key
-from review.errors import EndsNotPromoted, ProposerIsRatifier
+from review.edge_standing import ENDS_GONE, ends_promoted
+from review.errors import ProposerIsRatifier, Stale
 from review.hands import proposed, proposer_of, reviewer_of
 from review.policy import Identity
 from review.selectors.turns import Turn
@@ -28,6 +29,7 @@ from workareas.selectors.fences import fence_of
 from workareas.verbs import Capability, Verb
 
 MAX_LIMIT = 100
+_MOST_CHOICES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +118,6 @@ def edge_subtrees(actor: Actor) -> list[str]:
     return sorted(starts.union(rows.values_list("to_workarea__path", flat=True))[:_MOST_CHOICES])
 
 
-_MOST_CHOICES = 200
-
-
 def _filtered(actor: Actor, query: EdgeQuery) -> QuerySet[Edge]:
     known = access.load(actor)
     rows = _pending(actor, known)
@@ -148,11 +147,11 @@ def _pending(actor: Actor, known: access.Access) -> QuerySet[Edge]:
 
 def _judgeable(reviewer: Identity) -> Q:
     """R2 and the open ends as one predicate, so that the queue can count and page by turn."""
-    ends_promoted = Q(
+    open_ends = Q(
         Q(from_artifact=None) | Q(from_artifact__state=State.PROMOTED),
         Q(to_artifact=None) | Q(to_artifact__state=State.PROMOTED),
     )
-    return ends_promoted & ~proposed(reviewer)
+    return open_ends & ~proposed(reviewer)
 
 
 def _shown(rows: QuerySet[Edge]) -> QuerySet[Edge]:
@@ -180,8 +179,8 @@ def _item(reviewer: Identity, edge: Edge) -> dict[str, Any]:
 
 
 def _blocked_by(reviewer: Identity, edge: Edge) -> OmlError | None:
-    if any(end is not None and end.state != State.PROMOTED for end in (edge.from_artifact, edge.to_artifact)):
-        return EndsNotPromoted()
+    if not ends_promoted(edge):
+        return Stale(ENDS_GONE)
     return ProposerIsRatifier() if reviewer.same_as(proposer_of(edge)) else None
 
 
