@@ -14,19 +14,17 @@ from memory.graph.events import (
 from memory.graph.labels import EDGE, EdgeAct, EdgeKind, EdgeState
 from memory.graph.models import Edge
 from oml.core.actor import Actor
-from oml.core.clock import now, rfc3339
-from oml.core.ids import new_id
-from oml.crypto.digest import commitment, new_salt
-from oml.crypto.signing import PayloadType, sign_envelope
+from oml.core.clock import now
 from oml.journal.append import append, journalled
 from review import ceremony
-from review.actions.edge_serve import check_open, check_ratifier, edge_digest, find_edge, require_reviewable
+from review.actions.edge_serve import edge_digest, find_edge
 from review.actions.verdict import VerdictCommand, reason_code_of
+from review.edge_standing import check_open, check_ratifier, require_reviewable
 from review.errors import Stale
-from review.events import Judged
 from review.models import EdgeServe, EdgeVerdict
-from review.policy import ReasonCode, VerdictWord
+from review.policy import VerdictWord
 from review.refusals import refusals_journalled, served_to_anybody
+from review.signed import signed_verdict
 from workareas import access
 from workareas.errors import AccessNotFound, Frozen
 from workareas.ladder import Status, is_frozen
@@ -82,7 +80,8 @@ def give_edge_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any
     code = reason_code_of(command, reason_required=policy.reason_required)
     serve.consumed_at = now()
     serve.save(update_fields=["consumed_at"])
-    judged = _store(actor, command, serve, edge, code)
+    columns, judged = signed_verdict(actor, serve, edge, word=command.verdict, code=code, reason=command.reason)
+    EdgeVerdict.objects.create(**columns, edge=edge)
     edge.state = EDGE.next(EdgeState(edge.state), _ACT[command.verdict])
     edge.decided_at = now()
     edge.save(update_fields=["state", "decided_at"])
@@ -115,53 +114,4 @@ def _check_admissible(edge: Edge) -> None:
         key_id=edge.proposer_key_id,
         principal_id=edge.proposer_principal_id,
         sources=edge.claim_ids,
-    )
-
-
-def _store(actor: Actor, command: VerdictCommand, serve: EdgeServe, edge: Edge, code: ReasonCode | None) -> Judged:
-    verdict_id, at = new_id("ver"), now()
-    salt = new_salt() if command.reason else None
-    words = commitment(salt, command.reason.encode()) if salt else None
-    envelope = sign_envelope(
-        PayloadType.VERDICT,
-        {
-            "envelope_version": 1,
-            "tenant": actor.tenant_id,
-            "verdict": verdict_id,
-            "word": str(command.verdict),
-            "serve": serve.pk,
-            "edge": edge.pk,
-            "content_digest": serve.content_digest,
-            "reviewer": {"key": actor.key_id, "principal": actor.principal_id},
-            "reason_code": str(code) if code else None,
-            "reason_commitment": words,
-            "self_signed": False,
-            "at": rfc3339(at),
-        },
-    )
-    EdgeVerdict.objects.create(
-        id=verdict_id,
-        serve=serve,
-        edge=edge,
-        reviewer_key_id=actor.key_id,
-        reviewer_principal_id=actor.principal_id,
-        verdict=command.verdict,
-        reason_code=code,
-        reason=command.reason,
-        reason_salt=salt,
-        envelope=envelope.text,
-        at=at,
-    )
-    return Judged(
-        workarea_id=edge.from_workarea_id,
-        far_workarea_id=edge.to_workarea_id,
-        simulation_id=edge.simulation_id,
-        item_id=edge.pk,
-        serve_id=serve.pk,
-        verdict_id=verdict_id,
-        verdict=command.verdict,
-        reason_code=code,
-        reason_commitment=words,
-        self_signed=False,
-        envelope_keyid=envelope.keyid,
     )

@@ -8,19 +8,16 @@ from typing import Any
 from memory.claims.models import Artifact
 from memory.claims.states import State
 from oml.core.actor import Actor
-from oml.core.clock import now, rfc3339, rfc3339_seconds
+from oml.core.clock import rfc3339_seconds
 from oml.core.errors import Validation
-from oml.core.ids import new_id
-from oml.crypto.digest import commitment, new_salt
-from oml.crypto.signing import PayloadType, sign_envelope
 from oml.journal.append import append, journalled
 from oml.journal.registry import Event
 from review import ceremony
 from review.actions.serve import expire_overdue
-from review.events import Judged
 from review.models import Serve, Verdict
 from review.policy import ReasonCode, Standing, VerdictWord
 from review.refusals import refusals_journalled, served_to_anybody
+from review.signed import signed_verdict
 from workareas import access
 from workareas.errors import AccessNotFound
 from workareas.policy import Policy
@@ -86,7 +83,11 @@ def _give(actor: Actor, command: VerdictCommand, artifact_id: str) -> dict[str, 
     policy = effective_policy(item.workarea)
     stands, closure = ceremony.consume_serve(serve, item, actor, policy, presented_digest=command.content_digest)
     code = reason_code_of(command, reason_required=policy.reason_required)
-    verdict, judged = _store(actor, command, serve, item, code, stands)
+    self_signed = stands is Standing.SELF_SIGNED
+    columns, judged = signed_verdict(
+        actor, serve, item, word=command.verdict, code=code, reason=command.reason, self_signed=self_signed
+    )
+    verdict = Verdict.objects.create(**columns, artifact=item, self_signed=self_signed)
     events: list[Event] = [judged, *ceremony.carry_out(verdict, item, policy, closure)]
     append(actor, events, epoch=known.epoch)
     return _answer(verdict, item, policy)
@@ -105,65 +106,6 @@ def reason_code_of(command: VerdictCommand, *, reason_required: bool) -> ReasonC
     if command.reason_code is None and not command.reason.strip():
         raise Validation("a rejection needs a reason_code or a reason", param="reason_code")
     return command.reason_code or ReasonCode.OTHER
-
-
-def _store(
-    actor: Actor,
-    command: VerdictCommand,
-    serve: Serve,
-    item: Artifact,
-    code: ReasonCode | None,
-    stands: Standing,
-) -> tuple[Verdict, Judged]:
-    verdict_id = new_id("ver")
-    at = now()
-    self_signed = stands is Standing.SELF_SIGNED
-    salt = new_salt() if command.reason else None
-    reason_commitment = commitment(salt, command.reason.encode()) if salt else None
-    envelope = sign_envelope(
-        PayloadType.VERDICT,
-        {
-            "envelope_version": 1,
-            "tenant": actor.tenant_id,
-            "verdict": verdict_id,
-            "word": str(command.verdict),
-            "serve": serve.pk,
-            "artifact": item.pk,
-            "content_digest": serve.content_digest,
-            "reviewer": {"key": actor.key_id, "principal": actor.principal_id},
-            "reason_code": str(code) if code else None,
-            "reason_commitment": reason_commitment,
-            "self_signed": self_signed,
-            "at": rfc3339(at),
-        },
-    )
-    verdict = Verdict.objects.create(
-        id=verdict_id,
-        serve=serve,
-        artifact=item,
-        reviewer_key_id=actor.key_id,
-        reviewer_principal_id=actor.principal_id,
-        verdict=command.verdict,
-        reason_code=code,
-        reason=command.reason,
-        reason_salt=salt,
-        self_signed=self_signed,
-        envelope=envelope.text,
-        at=at,
-    )
-    judged = Judged(
-        workarea_id=item.workarea_id,
-        simulation_id=item.simulation_id,
-        item_id=item.pk,
-        serve_id=serve.pk,
-        verdict_id=verdict_id,
-        verdict=command.verdict,
-        reason_code=code,
-        reason_commitment=reason_commitment,
-        self_signed=self_signed,
-        envelope_keyid=envelope.keyid,
-    )
-    return verdict, judged
 
 
 def _answer(verdict: Verdict, item: Artifact, policy: Policy) -> dict[str, Any]:

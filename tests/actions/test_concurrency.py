@@ -39,7 +39,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 STORED = "memory.claims.actions.submit.store"
 APPENDED = "memory.claims.actions.submit.append"
 KEPT = "workareas.reasons.keep"
-JUDGED = "review.actions.verdict._store"
+JUDGED = "review.actions.verdict.signed_verdict"
 
 
 @pytest.fixture
