@@ -20,8 +20,7 @@ from workareas.selectors.nodes import workarea_info
 def workarea(actor: Actor, *, reference: str) -> dict[str, Any]:
     """One workarea as the key may see it (seed: oml_workarea_info); errors as :func:`workarea_info`."""
     quota.take(actor, quota.Quota.READ)
-    body, node, readable = workarea_info(actor, workarea=reference)
-    body["edges"] = workarea_edges(node, readable=readable)
+    body, node = workarea_info(actor, workarea=reference, edges_of=workarea_edges)
     readlog.record(actor, surface="workarea", workarea_id=node.pk, returned=[node.pk])
     return body
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memory import reads
 from oml.core.actor import Actor
 from oml.core.errors import OmlError
 from oml.journal.selectors import permission_epoch
@@ -15,7 +16,6 @@ from tests.support.world import World
 from workareas.actions.nodes import Crew, advance_status, allow_relaxed_review, create_workarea, set_policy, update_crew
 from workareas.actions.reassign import reassign
 from workareas.models import Workarea
-from workareas.selectors.nodes import workarea_info
 
 pytestmark = pytest.mark.django_db
 
@@ -161,7 +161,7 @@ class TestLadder:
         artifact = world.promoted(on="b")
         advanced(world, "universe.b", "validated")
         assert update_crew(world.admin, workarea="universe.b", crew=Crew("heirs")).crew_name == "heirs"
-        body, *_ = workarea_info(world.reader, workarea="universe.b")
+        body = reads.workarea(world.reader, reference="universe.b")
         assert (body["status"], body["crew"]["name"]) == ("validated", "heirs")
         with pytest.raises(OmlError) as caught:
             world.submit(on="b")
@@ -224,8 +224,7 @@ class TestInfo:
             workarea="universe.a",
             crew=Crew("metals-crew", "https://crews.example.com/metals/charter.md", "crewd.example.com"),
         )
-        body, *_ = workarea_info(world.writer, workarea="universe.a")
-        body.setdefault("edges", [])
+        body = reads.workarea(world.writer, reference="universe.a")
         assert body == {
             "id": world.nodes["a"].pk,
             "path": "universe.a",
@@ -245,14 +244,14 @@ class TestInfo:
     def test_info__unreadable_parent_and_children__are_absent(self, world: World) -> None:
         local = world.key("reader", on="a")
         world.grant(local, "reader", on="a.team", deny=True)  # type: ignore[arg-type]
-        body, *_ = workarea_info(local, workarea=world.nodes["a"].pk)
+        body = reads.workarea(local, reference=world.nodes["a"].pk)
         assert (body["parent"], body["children"], body["crew"]) == (None, [], None)
 
     def test_info__visible_but_not_readable__is_forbidden(self, world: World) -> None:
         reviewer = world.key("reviewer", on="b")
         world.grant(reviewer, "review", on="a")  # type: ignore[arg-type]
         with pytest.raises(OmlError) as caught:
-            workarea_info(reviewer, workarea="universe.a")
+            reads.workarea(reviewer, reference="universe.a")
         assert caught.value.code == "access.forbidden"
 
     def test_info__unknown_unreadable_foreign_malformed__are_one_body(self, world: World) -> None:
@@ -261,7 +260,7 @@ class TestInfo:
         bodies = set()
         for reference in (world.nodes["a"].pk, foreign, "wa_unknown", "universe.a", "universe.nope", "x y", "%%"):
             with pytest.raises(OmlError) as caught:
-                workarea_info(local, workarea=reference)
+                reads.workarea(local, reference=reference)
             bodies.add(str(caught.value.as_dict()).replace(reference, "REFERENCE"))
         assert bodies == {
             "{'error': {'code': 'access.not_found', 'rule': 'effective access (D7); unknown and out-of-scope are "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from oml.core.actor import Actor
@@ -9,16 +10,20 @@ from workareas import access
 from workareas.models import Workarea
 from workareas.verbs import Capability, Verb
 
+#: The edges of a node as far as a scope reads them; they live in a room above this one.
+EdgesOf = Callable[[Workarea, access.Scope], list[dict[str, Any]]]
 
-def workarea_info(actor: Actor, *, workarea: str) -> tuple[dict[str, Any], Workarea, access.Scope]:
+
+def workarea_info(actor: Actor, *, workarea: str, edges_of: EdgesOf) -> tuple[dict[str, Any], Workarea]:
     """One workarea as this key may see it.
 
     Args:
         actor: who asks.
         workarea: id or path, as sent.
+        edges_of: lists the node's edges inside the caller's readable scope.
 
     Returns:
-        The seed's answer with no edges yet (their room lies above), the node, and the caller's readable scope.
+        The seed's answer, and the node for the read log.
 
     Raises:
         AccessNotFound, AccessForbidden, VerbCeiling: as :func:`workareas.access.require`.
@@ -36,11 +41,11 @@ def workarea_info(actor: Actor, *, workarea: str) -> tuple[dict[str, Any], Worka
         "crew": crew_of(node),
         "parent": node.parent_id if parent_path and readable.holds(parent_path) else None,
         "children": [{"id": child.pk, "path_leaf": child.leaf, "status": child.status} for child in children],
-        "edges": [],
+        "edges": edges_of(node, readable),
         "my_effective_verbs": [str(verb) for verb in access.effective_verbs(known, node)],
         "permission_epoch": known.epoch,
     }
-    return body, node, readable
+    return body, node
 
 
 def crew_of(node: Workarea) -> dict[str, Any] | None:

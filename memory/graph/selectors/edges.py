@@ -14,7 +14,7 @@ from workareas.models import Workarea
 MAX_EDGES = 500
 
 
-def workarea_edges(node: Workarea, *, readable: Scope) -> list[dict[str, Any]]:
+def workarea_edges(node: Workarea, readable: Scope) -> list[dict[str, Any]]:
     """Outgoing and incoming edges, pending and ratified, whose far end is readable; oldest first.
 
     Args:
