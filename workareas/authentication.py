@@ -28,6 +28,13 @@ def new_secret() -> str:
     return PREFIX + "".join(random_secrets.choice(_ALPHABET) for _ in range(_LENGTH))
 
 
+def renew_secret(key: Key) -> str:
+    """Give ``key`` a fresh secret, not saved yet, and return it this once: the row keeps digest and last four."""
+    secret = new_secret()
+    key.secret_digest, key.last_four = digest_of(secret), secret[-4:]
+    return secret
+
+
 def digest_of(secret: str) -> bytes:
     """What is stored of a secret; 32 bytes."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

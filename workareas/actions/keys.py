@@ -18,7 +18,7 @@ from oml.journal.append import append, hold, journalled
 from oml.journal.registry import Event
 from workareas import access, quota, reasons
 from workareas.access import Access
-from workareas.authentication import digest_of, new_secret
+from workareas.authentication import renew_secret
 from workareas.errors import AccessForbidden, AccessNotFound
 from workareas.events import (
     GrantAdded,
@@ -105,16 +105,11 @@ def issue_key(
     if not known.scope(Capability.ADMIN).allow:
         raise AccessForbidden("this key administers no workarea")
     owner = _principal(known, principal)
-    secret = new_secret()
-    key = Key.objects.create(
-        tenant_id=actor.tenant_id,
-        principal=owner,
-        sponsor_id=actor.principal_id,
-        role=role,
-        secret_digest=digest_of(secret),
-        last_four=secret[-4:],
-        expires_at=expires_at,
+    key = Key(
+        tenant_id=actor.tenant_id, principal=owner, sponsor_id=actor.principal_id, role=role, expires_at=expires_at
     )
+    secret = renew_secret(key)
+    key.save(force_insert=True)
     events: list[Event] = [_issued(key)]
     for node, spec in zip(nodes, grants, strict=True):
         events.append(_create_grant(actor, key, node, spec)[1])
@@ -170,13 +165,12 @@ def rotate_key(actor: Actor, *, key: str, overlap_s: int = 0) -> IssuedKey:
     row = _find_key(actor, key)
     if row.revoked_at is not None or row.interactive:
         raise Validation(f"key {key} is revoked, or belongs to a human who signs in; it has no secret to rotate")
-    secret = new_secret()
     until = now() + timedelta(seconds=overlap_s) if overlap_s else None
     # The digest is unique, so its change locks the key against every row that is just being added in its name; with
     # the head held none is, and rotation and a submission of this key cannot wait for each other.
     hold(actor)
     row.previous_digest, row.previous_expires_at = (row.secret_digest, until) if until else (None, None)
-    row.secret_digest, row.last_four = digest_of(secret), secret[-4:]
+    secret = renew_secret(row)
     row.save(update_fields=["secret_digest", "last_four", "previous_digest", "previous_expires_at"])
     rotated = KeyRotated(key_id=row.pk, overlap_until=rfc3339(until) if until else None)
     append(actor, [rotated], epoch=decision.epoch)

@@ -10,7 +10,7 @@ from oml.core.actor import Actor, Channel, Role
 from oml.core.errors import Validation
 from oml.core.ids import new_id
 from oml.journal.append import append, journalled
-from workareas.authentication import digest_of, new_secret
+from workareas.authentication import renew_secret
 from workareas.events import GrantAdded, KeyIssued, TenantCreated, WorkareaCreated
 from workareas.models import Grant, Key, Principal, Tenant, Workarea
 from workareas.verbs import Capability
@@ -87,8 +87,7 @@ def _service_key(tenant: Tenant, name: str, role: Role) -> tuple[Actor, str]:
     principal = Principal.objects.create_principal(
         tenant=tenant, id=identity, username=identity, name=name, kind=PrincipalKind.SERVICE
     )
-    secret = new_secret()
-    key = Key.objects.create(
-        tenant=tenant, principal=principal, role=role, secret_digest=digest_of(secret), last_four=secret[-4:]
-    )
+    key = Key(tenant=tenant, principal=principal, role=role)
+    secret = renew_secret(key)
+    key.save(force_insert=True)
     return Actor(tenant.pk, principal.pk, key.pk, role, Channel.CLI), secret
