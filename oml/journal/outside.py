@@ -2,7 +2,8 @@
 
 A database that is put back to an older copy, or rewritten, cannot take these files with it; so what they say is
 compared before the next checkpoint is signed. They are worth most on another machine: copy them there
-(docs/operations/checkpoints-and-evidence.md). What must never happen here: a note overwritten, or a torn last write that hides a note.
+(docs/operations/checkpoints-and-evidence.md). What must never happen here: a note overwritten, or a torn last write
+that hides a note.
 """
 
 from __future__ import annotations
