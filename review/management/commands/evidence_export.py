@@ -11,14 +11,12 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from oml.core.actor import Actor, Channel
-from oml.core.errors import OmlError
+from oml.core.actor import Actor
 from oml.crypto.errors import SecretUnusable
 from oml.journal.errors import JournalContradicted
 from oml.journal.selectors import head_seq
 from review.evidence.export import Bundle, export_evidence
-from workareas.authentication import actor_of_key
-from workareas.selectors.tenants import first_administrator, only_tenant
+from workareas.management.acting import acting, add_acting_arguments, refusals_printed
 
 
 class Command(BaseCommand):
@@ -29,19 +27,17 @@ class Command(BaseCommand):
         parser.add_argument("--scope", help="workarea, id or path (default: the whole tenant)")
         parser.add_argument("--from", dest="from_seq", type=int, metavar="SEQ", help="first entry (default: 1)")
         parser.add_argument("--to", dest="to_seq", type=int, metavar="SEQ", help="last entry (default: the newest)")
-        parser.add_argument("--tenant", help="short name; may be left out while there is one tenant")
-        parser.add_argument("--by", help="admin key id to act as (default: the tenant's first admin key)")
+        add_acting_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["file"].exists():
             raise CommandError(f"{options['file']} exists; evidence is never overwritten")
+        actor = acting(options)
         try:
-            actor = self._actor(options["by"], options["tenant"])
-            bundle = self._export(actor, options)
+            with refusals_printed():
+                bundle = self._export(actor, options)
         except (SecretUnusable, JournalContradicted) as error:
             raise CommandError(str(error)) from None
-        except OmlError as error:
-            raise CommandError(f"{error.message} ({error.code}: {error.rule})") from None
         with bundle.file, open(options["file"], "xb") as target:
             shutil.copyfileobj(bundle.file, target, 1 << 20)
         self.stdout.write(
@@ -62,14 +58,3 @@ class Command(BaseCommand):
                 to_seq=options["to_seq"],
                 advance=lambda count: progress.advance(task, count),
             )
-
-    def _actor(self, by: str | None, tenant: str | None) -> Actor:
-        if by:
-            return actor_of_key(by, channel=Channel.CLI)
-        slug = tenant or only_tenant()
-        if slug is None:
-            raise CommandError("say --tenant NAME: there is no tenant yet, or more than one")
-        actor = first_administrator(slug)
-        if actor is None:
-            raise CommandError(f"tenant {slug} has no usable admin key on its root; say --by KEY_ID")
-        return actor
