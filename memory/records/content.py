@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memory.records.models import ContentBlob, ContentPiece
 from oml.core.errors import Unavailable
-from oml.core.spooled import PIECE, LargeText, measure, pieces_of
+from oml.core.spooled import PIECE, LargeText, Spooled, measure, pieces_of
 from oml.crypto.digest import commitment, new_salt
 
-#: Contents up to this many bytes are handed out as strings.
+#: Contents up to this many bytes are one piece, and are handed out as strings.
 SMALL = PIECE
+#: Contents up to this many bytes are written in the statement of their record, a batch of them too.
+_WITH_RECORD = PIECE // 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +60,22 @@ def store(tenant_id: str, sr_id: str, text: LargeText) -> tuple[str, int, bytes]
         return sha256, size, bytes(known.salt)
     salt = new_salt()
     blob = ContentBlob.objects.create(tenant_id=tenant_id, sr_id=sr_id, sha256=sha256, size=size, salt=salt)
-    for ordinal, piece in enumerate(pieces_of(text)):
-        ContentPiece.objects.create(blob=blob, ordinal=ordinal, data=piece)
+    pour(blob.pk, text)
     return sha256, size, salt
 
 
-def store_many(tenant_id: str, contents: list[tuple[str, LargeText, str, int]]) -> dict[str, bytes]:
-    """Keep first contents of new records, small ones in two statements; salts by record.
+def small(text: LargeText) -> bytes | None:
+    """The bytes of a content that is written with its record; None for one that :func:`pour` writes."""
+    if isinstance(text, Spooled):
+        return b"".join(text.pieces()) if text.size <= _WITH_RECORD else None
+    raw = text.encode()
+    return raw if len(raw) <= _WITH_RECORD else None
 
-    Args:
-        tenant_id: whose records.
-        contents: sr_id, text, hex SHA-256, size.
-    """
-    blobs = [
-        ContentBlob(tenant_id=tenant_id, sr_id=sr_id, sha256=sha256, size=size, salt=new_salt())
-        for sr_id, _, sha256, size in contents
-    ]
-    ContentBlob.objects.bulk_create(blobs)
-    small: list[ContentPiece] = []
-    for blob, (_, text, _, _) in zip(blobs, contents, strict=True):
-        for ordinal, data in enumerate(pieces_of(text)):
-            piece = ContentPiece(blob=blob, ordinal=ordinal, data=data)
-            if len(data) > PIECE // 16:
-                piece.save(force_insert=True)
-            else:
-                small.append(piece)
-    ContentPiece.objects.bulk_create(small)
-    return {blob.sr_id: bytes(blob.salt) for blob in blobs}
+
+def pour(blob_id: int, text: LargeText) -> None:
+    """Write a content that has only its number yet, piece by piece."""
+    for ordinal, piece in enumerate(pieces_of(text)):
+        ContentPiece.objects.create(blob_id=blob_id, ordinal=ordinal, data=piece)
 
 
 def stored(sr_id: str, sha256: str, size: int) -> Stored | None:
@@ -92,9 +83,19 @@ def stored(sr_id: str, sha256: str, size: int) -> Stored | None:
     if size > SMALL:
         blob = ContentBlob.objects.filter(sr_id=sr_id, sha256=sha256).first()
         return StoredText(blob.pk, blob.size) if blob is not None else None
-    rows = ContentPiece.objects.filter(blob__sr_id=sr_id, blob__sha256=sha256).order_by("ordinal")
-    pieces = [bytes(piece) for piece in rows.values_list("data", flat=True)]
-    return b"".join(pieces).decode() if pieces else None
+    return stored_many([(sr_id, sha256)]).get(sr_id)
+
+
+def stored_many(contents: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Small contents by their record, one per record; one statement. What was erased is left out.
+
+    Args:
+        contents: sr_id and hex SHA-256.
+    """
+    wanted = dict(contents)
+    rows = ContentPiece.objects.filter(ordinal=0, blob__sr_id__in=list(wanted), blob__sha256__in=wanted.values())
+    found = rows.values_list("blob__sr_id", "blob__sha256", "data")
+    return {sr_id: bytes(data).decode() for sr_id, sha256, data in found if wanted[sr_id] == sha256}
 
 
 def committed(salt: bytes, sha256: str) -> str:

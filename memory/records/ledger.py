@@ -1,8 +1,8 @@
 """The one door of the ledger: an entry, its content and the cache of the head, in one transaction.
 
 A change is made under the lock of the record's cache row, from the latest entry, and adds exactly one entry. The
-cache (:class:`~memory.records.models.Record`, properties) is written from the entry by :func:`cache`, which a rebuild
-calls too, so there is one way that it can come about.
+cache (:class:`~memory.records.models.Record`, properties) is written from the entry's row by ``statements.py``, for a
+rebuild too.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memory.records import content, derive, rules
+from memory.records import content, derive, rules, statements
 from memory.records.errors import RecordNotFound, Tombstoned
 from memory.records.lanes import engine_id
-from memory.records.models import Lane, Record, RecordEntry, RecordProperty
+from memory.records.models import Lane, Record, RecordEntry
 from oml.core.actor import Actor
 from oml.core.clock import now
 from oml.core.ids import new_id
 from oml.core.spooled import LargeText, measure
+from oml.crypto.digest import new_salt
 
 
 @dataclass(slots=True)
@@ -113,7 +114,7 @@ def commit(actor: Actor, draft: Draft, *, note: str | None, deleted: bool = Fals
         change=draft.change,
         note=note,
     )
-    cache([entry])
+    statements.cache([entry.pk], fresh=False)
     if salt is not None or deleted:
         derive.later([entry.sr_id])
     return entry, salt
@@ -133,44 +134,43 @@ class First:
     connections: tuple[tuple[str, str], ...] = ()
 
 
-def begin(actor: Actor, firsts: Sequence[First]) -> list[tuple[RecordEntry, bytes]]:
-    """Write first entries, in order; constant statements for small contents however many records.
+def begin(actor: Actor, firsts: Sequence[First], *, engine: str | None = None) -> list[tuple[RecordEntry, bytes]]:
+    """Write first entries, in order; one statement for small contents however many records.
+
+    Args:
+        actor: whose records.
+        firsts: at least one.
+        engine: this installation's identity, where it was read already.
 
     Returns:
         Entries with the salts of their contents.
     """
-    engine, at = engine_id(), now()
-    entries: list[RecordEntry] = []
+    engine, at = engine or engine_id(), now()
+    rows: list[statements.NewRecord] = []
     for one in firsts:
         sha256, size = measure(one.content)
-        entries.append(
-            RecordEntry(
-                tenant_id=actor.tenant_id,
-                owner_id=actor.principal_id,
-                sr_id=new_sr_id(),
-                version=0,
-                engine_id=engine,
-                event_id=new_id("ev"),
-                written_at=at,
-                author_key_id=actor.key_id,
-                state=_first_state(one, engine, at),
-                content_sha256=sha256,
-                size=size,
-                change=["ingested"],
-                note=one.note,
-            )
+        entry = RecordEntry(
+            tenant_id=actor.tenant_id,
+            owner_id=actor.principal_id,
+            sr_id=new_sr_id(),
+            version=0,
+            engine_id=engine,
+            event_id=new_id("ev"),
+            written_at=at,
+            author_key_id=actor.key_id,
+            state=_first_state(one, engine, at),
+            content_sha256=sha256,
+            size=size,
+            change=["ingested"],
+            note=one.note,
         )
-    RecordEntry.objects.bulk_create(entries)
-    salts = content.store_many(
-        actor.tenant_id,
-        [
-            (entry.sr_id, one.content, entry.content_sha256, entry.size)
-            for entry, one in zip(entries, firsts, strict=True)
-        ],
-    )
-    cache(entries, fresh=True)
-    derive.later([entry.sr_id for entry in entries])
-    return [(entry, salts[entry.sr_id]) for entry in entries]
+        rows.append(statements.NewRecord(entry, new_salt(), content.small(one.content)))
+    blobs = statements.begin(rows)
+    for row, one in zip(rows, firsts, strict=True):
+        if row.content is None:
+            content.pour(blobs[row.entry.sr_id], one.content)
+    derive.later([row.entry.sr_id for row in rows])
+    return [(row.entry, row.salt) for row in rows]
 
 
 def _first_state(one: First, engine: str, at: datetime) -> dict[str, Any]:
@@ -184,45 +184,3 @@ def _first_state(one: First, engine: str, at: datetime) -> dict[str, Any]:
         "properties": [list(item) for item in dict.fromkeys(one.properties)],
         "connections": [list(item) for item in one.connections],
     }
-
-
-def cache(heads: Sequence[RecordEntry], *, fresh: bool = False) -> None:
-    """Write the cache rows of records from their latest entries.
-
-    Args:
-        heads: one entry per record.
-        fresh: whether none of the records has rows yet.
-    """
-    rows = [_row(entry) for entry in heads]
-    if fresh:
-        Record.objects.bulk_create(rows)
-    else:
-        names = [column.name for column in Record._meta.concrete_fields if not column.primary_key]
-        Record.objects.bulk_create(rows, update_conflicts=True, unique_fields=["sr_id"], update_fields=names)
-        RecordProperty.objects.filter(record__in=[entry.sr_id for entry in heads]).delete()
-    RecordProperty.objects.bulk_create(
-        RecordProperty(record_id=entry.sr_id, ordinal=ordinal, label=label, value=value)
-        for entry in heads
-        for ordinal, (label, value) in enumerate(entry.state["properties"])
-    )
-
-
-def _row(entry: RecordEntry) -> Record:
-    state = entry.state
-    return Record(
-        sr_id=entry.sr_id,
-        tenant_id=entry.tenant_id,
-        owner_id=entry.owner_id,
-        lane_id=uuid.UUID(state["lane"]),
-        source_type=state["source_type"],
-        authority=state["authority"],
-        source_system=state["source_system"],
-        first_engine=state["first_engine"],
-        ingested_at=datetime.fromisoformat(state["ingested_at"]),
-        version=entry.version,
-        written_at=entry.written_at,
-        head_id=entry.pk,
-        content_sha256=entry.content_sha256,
-        size=entry.size,
-        deleted=entry.deleted,
-    )

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
-from memory.records import content, derive, lanes, ledger, rules
+from memory.records import content, derive, lanes, rules, statements
 from memory.records.errors import RecordNotFound
 from memory.records.events import Imported
 from memory.records.models import Lane, Record, RecordEntry, SourceType
@@ -46,7 +46,7 @@ def rebuild() -> Iterator[int]:
             )
             if not ids:
                 return
-            ledger.cache(_heads(ids), fresh=True)
+            statements.cache([head.pk for head in _heads(ids)], fresh=True)
             derive.derive(ids)
             after = ids[-1]
             yield len(ids)
@@ -105,7 +105,7 @@ def import_entries(actor: Actor, lines: Iterable[str]) -> dict[str, int]:
         Validation: ``request.validation``; a line that is not an entry, or content that is not what its digest says.
         RecordNotFound: ``access.not_found``; an entry of a record that is another principal's here.
     """
-    known = lanes.writable(actor)
+    epoch = lanes.writable(actor)
     fresh: dict[str, int] = {}
     seen = 0
     for number, line in enumerate(lines, start=1):
@@ -118,10 +118,10 @@ def import_entries(actor: Actor, lines: Iterable[str]) -> dict[str, int]:
             seen += 1
     if fresh:
         heads = _heads(list(fresh))
-        ledger.cache(heads)
+        statements.cache([head.pk for head in heads], fresh=False)
         derive.later([head.sr_id for head in heads])
         events = [Imported(sr_id=head.sr_id, entries=fresh[head.sr_id], version=head.version) for head in heads]
-        append(actor, events, epoch=known.epoch)
+        append(actor, events, epoch=epoch)
     return {"records": len(fresh), "entries": sum(fresh.values()), "known": seen}
 
 

@@ -10,12 +10,16 @@ from datetime import timedelta, timezone
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from memory.records.actions.ingest import ingest_record
+from memory.records.commands import IngestCommand
 from memory.records.models import ContentBlob, Record, RecordEntry
 from oml.core.actor import Role
+from oml.core.errors import OmlError
 from oml.journal.models import JournalEntry
 from tests.support.journal import journalled, length
 from tests.support.records import HARD, Records, body_of, code_of
 from tests.support.world import World
+from workareas.actions.keys import revoke_key
 from workareas.actions.nodes import advance_status
 
 pytestmark = pytest.mark.django_db
@@ -155,6 +159,15 @@ def test_write__by_a_role_that_never_writes__meets_its_ceiling(records: Records,
         answer = records.call("POST", "/v1/records", {"content": "a"}, by=actor)
         assert (answer.status_code, code_of(answer)) == (403, "access.verb_ceiling")
     assert records.call("POST", "/v1/records", {"content": "a"}, by=world.bare_key(Role.WRITER)).status_code == 201
+
+
+def test_write__by_a_key_revoked_since_it_was_presented__is_refused(records: Records, world: World) -> None:
+    actor = world.key("writer")
+    ingest_record(actor, command=IngestCommand("before"))
+    revoke_key(world.admin, key=actor.key_id)
+    with pytest.raises(OmlError) as caught:
+        ingest_record(actor, command=IngestCommand("after"))
+    assert (caught.value.code, RecordEntry.objects.count()) == ("auth.invalid_key", 1)
 
 
 # --- update ------------------------------------------------------------------------------------------

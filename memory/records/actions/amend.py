@@ -37,9 +37,9 @@ def adjust_record(actor: Actor, *, command: AmendCommand) -> dict[str, Any]:
 
 @journalled
 def _amend(actor: Actor, command: AmendCommand, kind: str) -> dict[str, Any]:
-    known = lanes.writable(actor)
+    epoch = lanes.writable(actor)
     target = ledger.lock(actor, command.sr_id).record
-    lanes.check_place(known, target.lane)
+    lanes.check_place(actor, target.lane)
     quota.take(actor, quota.Quota.WRITE)
     first = First(
         lane=target.lane,
@@ -60,5 +60,5 @@ def _amend(actor: Actor, command: AmendCommand, kind: str) -> dict[str, Any]:
         pinned = Corrected(workarea_id=place, sr_id=target.pk, correction=entry.sr_id)
     else:
         pinned = Adjusted(workarea_id=place, sr_id=target.pk, adjustment=entry.sr_id)
-    append(actor, [ingested(target.lane, entry, salt), pinned], epoch=known.epoch)
+    append(actor, [ingested(target.lane, entry, salt), pinned], epoch=epoch)
     return {**answer_of(entry), "corrects" if kind == "correction" else "adjusts": target.pk}

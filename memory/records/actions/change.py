@@ -19,7 +19,6 @@ from oml.core.spooled import measure
 from oml.journal.append import append, journalled
 from oml.journal.registry import Event
 from workareas import quota
-from workareas.access import Access
 
 
 def update_record(actor: Actor, *, command: UpdateCommand) -> dict[str, Any]:
@@ -49,7 +48,7 @@ def update_record(actor: Actor, *, command: UpdateCommand) -> dict[str, Any]:
 def _update(actor: Actor, command: UpdateCommand) -> dict[str, Any]:
     if command.content is None and not command.properties:
         raise Validation("an update has content, properties, or both", param="content")
-    known, draft = _open(actor, command.sr_id)
+    epoch, draft = _open(actor, command.sr_id)
     if command.expected_version is not None and command.expected_version != draft.record.version:
         raise VersionConflict(command.sr_id, draft.record.version)
     if command.content is not None and measure(command.content)[0] != draft.head.content_sha256:
@@ -66,27 +65,27 @@ def _update(actor: Actor, command: UpdateCommand) -> dict[str, Any]:
         changed=tuple(draft.change),
         content_commitment=content.committed(salt, entry.content_sha256) if salt else None,
     )
-    append(actor, [updated], epoch=known.epoch)
+    append(actor, [updated], epoch=epoch)
     return _changed(entry)
 
 
 @journalled
 def add_property(actor: Actor, *, sr_id: str, prop: Property) -> dict[str, Any]:
     """Put one edge property on a record; one that is there already writes nothing. Errors as :func:`update_record`."""
-    known, draft = _open(actor, sr_id)
+    epoch, draft = _open(actor, sr_id)
     if prop not in draft.properties:
         if len(draft.properties) >= rules.MAX_PROPERTIES:
             raise Validation(f"a record has at most {rules.MAX_PROPERTIES} properties", param="property")
         _set_properties(draft, [*draft.properties, prop], "property added")
-    return _finish(actor, known, draft, PropertyAdded)
+    return _finish(actor, epoch, draft, PropertyAdded)
 
 
 @journalled
 def remove_property(actor: Actor, *, sr_id: str, prop: Property) -> dict[str, Any]:
     """Take one edge property off a record; one that is not there writes nothing. Errors as :func:`update_record`."""
-    known, draft = _open(actor, sr_id)
+    epoch, draft = _open(actor, sr_id)
     _set_properties(draft, [one for one in draft.properties if one != prop], "property removed")
-    return _finish(actor, known, draft, PropertyRemoved)
+    return _finish(actor, epoch, draft, PropertyRemoved)
 
 
 @journalled
@@ -105,7 +104,7 @@ def connect(actor: Actor, *, sr_id: str, to: str, label: str, connected: bool = 
         Validation: ``request.validation``; a record connected to itself.
         As :func:`update_record`.
     """
-    known, draft = _open(actor, sr_id)
+    epoch, draft = _open(actor, sr_id)
     if to == sr_id:
         raise Validation("a record is not connected to itself", param="to")
     if connected:
@@ -115,7 +114,7 @@ def connect(actor: Actor, *, sr_id: str, to: str, label: str, connected: bool = 
     if ([label, to] in present) is not connected:
         draft.state["connections"] = wanted
         draft.change.append("connection added" if connected else "connection removed")
-    return _finish(actor, known, draft, Connected, to=to, connected=connected)
+    return _finish(actor, epoch, draft, Connected, to=to, connected=connected)
 
 
 @journalled
@@ -129,26 +128,26 @@ def tombstone(actor: Actor, *, sr_id: str, note: str | None = None) -> dict[str,
         RecordNotFound: ``access.not_found``.
         VerbCeiling, AccessForbidden, Frozen, QuotaExceeded: as ingest.
     """
-    known = lanes.writable(actor)
+    epoch = lanes.writable(actor)
     draft = ledger.lock_any(actor, sr_id)
     if draft.record.deleted:
         return _removed(draft.head)
-    lanes.check_place(known, draft.record.lane)
+    lanes.check_place(actor, draft.record.lane)
     quota.take(actor, quota.Quota.WRITE)
     draft.change.append("removed")
     entry, _ = ledger.commit(actor, draft, note=note, deleted=True)
     removed = Removed(workarea_id=draft.record.lane.workarea_id, sr_id=entry.sr_id, version=entry.version)
-    append(actor, [removed], epoch=known.epoch)
+    append(actor, [removed], epoch=epoch)
     return _removed(entry)
 
 
-def _open(actor: Actor, sr_id: str) -> tuple[Access, Draft]:
+def _open(actor: Actor, sr_id: str) -> tuple[int, Draft]:
     """Role, record, place, quota: what every change of a live record asks first."""
-    known = lanes.writable(actor)
+    epoch = lanes.writable(actor)
     draft = ledger.lock(actor, sr_id)
-    lanes.check_place(known, draft.record.lane)
+    lanes.check_place(actor, draft.record.lane)
     quota.take(actor, quota.Quota.WRITE)
-    return known, draft
+    return epoch, draft
 
 
 def _set_properties(draft: Draft, properties: list[Property], change: str = "properties") -> None:
@@ -159,14 +158,14 @@ def _set_properties(draft: Draft, properties: list[Property], change: str = "pro
         draft.change.append(change)
 
 
-def _finish(actor: Actor, known: Access, draft: Draft, kind: type[RecordEvent], **fields: Any) -> dict[str, Any]:
+def _finish(actor: Actor, epoch: int, draft: Draft, kind: type[RecordEvent], **fields: Any) -> dict[str, Any]:
     if not draft.change:
         return _unchanged(draft)
     entry, _ = ledger.commit(actor, draft, note=None)
     events: list[Event] = [
         kind(workarea_id=draft.record.lane.workarea_id, sr_id=entry.sr_id, version=entry.version, **fields)
     ]
-    append(actor, events, epoch=known.epoch)
+    append(actor, events, epoch=epoch)
     return _changed(entry)
 
 

@@ -25,7 +25,6 @@ from oml.core.errors import OmlError
 from oml.core.spooled import measure
 from oml.journal.append import append, journalled
 from workareas import access, quota
-from workareas.access import Access
 from workareas.idempotency import fingerprint, run_once
 
 logger = logging.getLogger(__name__)
@@ -54,11 +53,12 @@ def ingest_record(actor: Actor, *, command: IngestCommand) -> dict[str, Any]:
 
 @journalled
 def _ingest(actor: Actor, command: IngestCommand) -> dict[str, Any]:
-    known = lanes.writable(actor)
-    first = prepare(actor, known, command, {})
+    epoch = lanes.writable(actor)
+    places: Places = {}
+    first = prepare(actor, command, places)
     quota.take(actor, quota.Quota.WRITE)
-    ((entry, salt),) = ledger.begin(actor, [first])
-    append(actor, [ingested(first.lane, entry, salt)], epoch=known.epoch)
+    ((entry, salt),) = ledger.begin(actor, [first], engine=places[command.assign_lane].engine)
+    append(actor, [ingested(first.lane, entry, salt)], epoch=epoch)
     return answer_of(entry)
 
 
@@ -80,7 +80,7 @@ def ingest_batch(
     """
     if not 1 <= len(commands) <= rules.MAX_BATCH:
         raise BatchSize(len(commands))
-    known = lanes.writable(actor)
+    epoch = lanes.writable(actor)
     events: list[Ingested] = []
 
     def first_time() -> tuple[dict[str, Any], str]:
@@ -88,11 +88,11 @@ def ingest_batch(
         places: Places = {}
         for position, command in enumerate(commands):
             try:
-                firsts.append(prepare(actor, known, command, places))
+                firsts.append(prepare(actor, command, places))
             except OmlError as refusal:
                 raise at_position(refusal, position) from None
         quota.take(actor, quota.Quota.WRITE)
-        written = ledger.begin(actor, firsts)
+        written = ledger.begin(actor, firsts, engine=places[commands[0].assign_lane].engine)
         events.extend(ingested(one.lane, entry, salt) for one, (entry, salt) in zip(firsts, written, strict=True))
         return {"records": [answer_of(entry) for entry, _ in written]}, written[0][0].sr_id
 
@@ -106,7 +106,7 @@ def ingest_batch(
         run=first_time,
     )
     if not replay:
-        append(actor, events, epoch=known.epoch)
+        append(actor, events, epoch=epoch)
     return answer | {"idempotent_replay": True} if replay else answer
 
 
@@ -127,23 +127,23 @@ def index_of(sr_id: str) -> dict[str, Any]:
     return {"index": {"state": "ready" if ready else "pending", **counts}}
 
 
-#: Lanes by reference, with their source types, as far as one call has looked them up.
-Places = dict[str | None, tuple[Lane, dict[str, int]]]
+#: Lanes by reference, as far as one call has looked them up.
+Places = dict[str | None, lanes.Place]
 
 
-def prepare(actor: Actor, known: Access, command: IngestCommand, places: Places) -> First:
+def prepare(actor: Actor, command: IngestCommand, places: Places) -> First:
     """Check one record and settle what its caller left open."""
     if command.assign_lane not in places:
-        lane = _lane(actor, command)
-        lanes.check_place(known, lane)
-        places[command.assign_lane] = lane, lanes.types_of(lane)
-    lane, types = places[command.assign_lane]
-    source_type = command.source_type or lane.default_source_type
+        place = _place(actor, command)
+        lanes.check_place(actor, place.lane)
+        places[command.assign_lane] = place
+    place = places[command.assign_lane]
+    source_type = command.source_type or place.lane.default_source_type
     return First(
-        lane=lane,
+        lane=place.lane,
         content=command.content,
         source_type=source_type,
-        authority=lanes.authority_among(types, source_type, param="source_type"),
+        authority=lanes.authority_among(place.types, source_type, param="source_type"),
         source_system=source_system(actor, command.source_system),
         properties=command.properties,
     )
@@ -185,10 +185,10 @@ def at_position(refusal: OmlError, position: int) -> OmlError:
     return refusal
 
 
-def _lane(actor: Actor, command: IngestCommand) -> Lane:
+def _place(actor: Actor, command: IngestCommand) -> lanes.Place:
     if command.assign_lane is None:
-        return lanes.home_lane(actor)
-    return lanes.find_lane(actor, command.assign_lane, param="assign_lane")
+        return lanes.home(actor)
+    return lanes.place_of(lanes.find_lane(actor, command.assign_lane, param="assign_lane"))
 
 
 def _print(command: IngestCommand) -> dict[str, Any]:

@@ -146,10 +146,11 @@ class _Transaction:
 
     def __init__(self, actor: Actor, folder: str) -> None:
         self.actor = actor
-        self.known = lanes.writable(actor)
+        self.epoch = lanes.writable(actor)
         quota.take(actor, quota.Quota.WRITE)
-        self.lane: Lane = lanes.home_lane(actor)
-        self.authority = lanes.authority_of(self.lane, SOURCE_TYPE, param="source_type")
+        place = lanes.home(actor)
+        self.lane: Lane = place.lane
+        self.authority = lanes.authority_among(place.types, SOURCE_TYPE, param="source_type")
         self.events: list[Event] = []
         key = int.from_bytes(
             hashlib.sha256(f"{actor.principal_id}\0{folder}".encode()).digest()[:8], "big", signed=True
@@ -200,7 +201,7 @@ class _Transaction:
     def commit(self) -> None:
         """Journal what was written; nothing when nothing was."""
         if self.events:
-            append(self.actor, self.events, epoch=self.known.epoch)
+            append(self.actor, self.events, epoch=self.epoch)
 
     def _update(self, record: Record, text: str) -> str:
         if record.content_sha256 == hashlib.sha256(text.encode()).hexdigest():

@@ -40,10 +40,10 @@ def open_lane(
         VerbCeiling, AccessNotFound, AccessForbidden, UniverseWrite: ``access.*``, ``workarea.universe_write``.
         Validation: ``request.validation``; the label is taken, or the default is no type of the lane.
     """
-    known = lanes.writable(actor)
+    epoch = lanes.writable(actor)
     node = None
     if workarea is not None:
-        node = access.require_node(known.decide(Verb.REMEMBER, access.find(actor, workarea), workarea))
+        node = access.require_node(access.load(actor).decide(Verb.REMEMBER, access.find(actor, workarea), workarea))
         if node.is_root:
             raise UniverseWrite(workarea)
     types = {**rules.SEEDED, **(source_types or {})}
@@ -63,7 +63,7 @@ def open_lane(
     except IntegrityError:
         raise Validation(f"you have a lane {label} already", param="label") from None
     lanes.seed(lane, source_types)
-    append(actor, [LaneOpened(workarea_id=lane.workarea_id, lane=str(lane.pk))], epoch=known.epoch)
+    append(actor, [LaneOpened(workarea_id=lane.workarea_id, lane=str(lane.pk))], epoch=epoch)
     return lane_body(lane)
 
 
@@ -98,7 +98,7 @@ def change_group(actor: Actor, *, name: str, add: Sequence[str] = (), remove: Se
         Tombstoned: ``record.tombstoned``.
         VerbCeiling, QuotaExceeded: as ingest.
     """
-    known = lanes.writable(actor)
+    epoch = lanes.writable(actor)
     for position, sr_id in enumerate(add):
         ledger.require_live(actor, sr_id, param=f"add[{position}]")
     mine = RecordGroup.objects.filter(tenant_id=actor.tenant_id, owner_id=actor.principal_id, name=name)
@@ -112,7 +112,7 @@ def change_group(actor: Actor, *, name: str, add: Sequence[str] = (), remove: Se
     RecordGroupMember.objects.bulk_create(RecordGroupMember(group=group, sr_id=sr_id) for sr_id in fresh)
     gone, _ = group.members.filter(sr_id__in=remove).delete()
     if fresh or gone:
-        append(actor, [Grouped(group=str(group.pk), added=len(fresh), removed=gone)], epoch=known.epoch)
+        append(actor, [Grouped(group=str(group.pk), added=len(fresh), removed=gone)], epoch=epoch)
     return _group_body(name, group)
 
 

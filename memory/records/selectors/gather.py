@@ -25,7 +25,7 @@ from memory.recall.embedders import EmbedderUnavailable, embedder
 from memory.recall.lexer import query_terms
 from memory.records import content, derive, lanes, rules
 from memory.records.models import Record, RecordChunk, RecordEntry, RecordProperty, RecordTag
-from memory.records.selectors.reading import body_of
+from memory.records.selectors.reading import bodies_of
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339
 from oml.core.paging import Pages, check_range
@@ -212,11 +212,10 @@ def _weigh(actor: Actor, query: str) -> LexicalQuery:
 def _bodies(records: Sequence[Record], scores: dict[str, float], best: dict[str, str]) -> list[dict[str, Any]]:
     entries = RecordEntry.objects.in_bulk([record.head_id for record in records])
     covered = derive.coverage([record.pk for record in records])
-    bodies = []
-    for record in records:
-        shown = record.size <= MAX_SHOWN
-        body = body_of(entries[record.head_id], with_content=shown)
-        if not shown:
+    whole = {record.head_id for record in records if record.size <= MAX_SHOWN}
+    bodies = bodies_of([entries[record.head_id] for record in records], whole)
+    for record, body in zip(records, bodies, strict=True):
+        if record.head_id not in whole:
             body["content"] = best.get(record.pk) or _opening(record)
             body["content_truncated"] = True
         mine = covered.get(record.pk)
@@ -224,7 +223,6 @@ def _bodies(records: Sequence[Record], scores: dict[str, float], best: dict[str,
             body["chunks_without_vector"] = mine["chunks"] - mine["vectors"]
         if record.pk in scores:
             body["score"] = scores[record.pk]
-        bodies.append(body)
     return bodies
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Container, Sequence
 from datetime import datetime
 from typing import Any
 
-from memory.records import content, rules
+from memory.records import content, rules, statements
 from memory.records.commands import ReadCommand
 from memory.records.errors import RecordNotFound, Tombstoned
-from memory.records.models import Lane, Record, RecordEntry, RecordLink
+from memory.records.models import Lane, Record, RecordEntry
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339
 from oml.core.errors import Validation
@@ -47,36 +48,43 @@ def read_own(actor: Actor, *, command: ReadCommand) -> dict[str, Any]:
     """
     if command.as_of is not None and command.version is not None:
         raise Validation("as_of and version exclude each other", param="version")
-    record = own_record(actor, command.sr_id)
-    entry = _entry(record, command)
-    if entry is None:
+    access.require_role(actor, Verb.READ)
+    found = _find(actor, command)
+    if found is None:
         raise RecordNotFound(command.sr_id)
+    entry = found.entry
     if entry.deleted:
         raise Tombstoned(command.sr_id)
-    body = body_of(entry)
+    body = _body(entry, found.lane, _content(found))
     connections = entry.state["connections"]
     if connections:
         body["connections"] = [{"label": label, "to": to} for label, to in connections]
-    return body | _links(record.pk, command.as_of)
+    return body | _links(found.links)
 
 
-def body_of(entry: RecordEntry, *, with_content: bool = True) -> dict[str, Any]:
+def body_of(entry: RecordEntry) -> dict[str, Any]:
     """The seed's table of an entry, whoever reads it; ``content`` is null once it was erased."""
-    state = entry.state
-    body: dict[str, Any] = {
-        "sr_id": entry.sr_id,
-        "content": content.stored(entry.sr_id, entry.content_sha256, entry.size) if with_content else None,
-        "lane": Lane.objects.values_list("label", flat=True).get(pk=state["lane"]),
-        "lane_uuid": state["lane"],
-        "source_type": state["source_type"],
-        "authority_level": state["authority"],
-        "source_system": state["source_system"],
-        "ingested_at": rfc3339(datetime.fromisoformat(state["ingested_at"])),
-        "version": entry.version,
+    return bodies_of([entry], {entry.pk})[0]
+
+
+def bodies_of(entries: Sequence[RecordEntry], whole: Container[int]) -> list[dict[str, Any]]:
+    """As :func:`body_of` for entries of different records, in their order; a constant number of statements.
+
+    Args:
+        entries: what to show.
+        whole: numbers of the entries whose content is shown; the others' is null.
+    """
+    lane_ids = {uuid.UUID(entry.state["lane"]) for entry in entries}
+    labels = {str(pk): label for pk, label in Lane.objects.filter(pk__in=lane_ids).values_list("pk", "label")}
+    shown = [entry for entry in entries if entry.pk in whole]
+    small = content.stored_many([(one.sr_id, one.content_sha256) for one in shown if one.size <= content.SMALL])
+    contents: dict[int, content.Stored | None] = {
+        one.pk: small.get(one.sr_id)
+        if one.size <= content.SMALL
+        else content.stored(one.sr_id, one.content_sha256, one.size)
+        for one in shown
     }
-    if state["properties"]:
-        body["properties"] = rules.spelled(state["properties"])
-    return body
+    return [_body(entry, labels[entry.state["lane"]], contents.get(entry.pk)) for entry in entries]
 
 
 def history_of(actor: Actor, *, sr_id: str) -> dict[str, Any]:
@@ -107,22 +115,42 @@ def history_of(actor: Actor, *, sr_id: str) -> dict[str, Any]:
     }
 
 
-def _entry(record: Record, command: ReadCommand) -> RecordEntry | None:
-    entries = RecordEntry.objects.filter(sr_id=record.pk)
-    if command.as_of is not None:
-        return rules.head_of(entries.filter(written_at__lte=command.as_of))
-    if command.version is not None:
-        if not 0 <= command.version < 2**31:
-            return None
-        return rules.head_of(entries.filter(version=command.version))
-    return entries.get(pk=record.head_id)
+def _find(actor: Actor, command: ReadCommand) -> statements.Found | None:
+    if not rules.SR_ID.match(command.sr_id):
+        return None
+    if command.version is not None and not 0 <= command.version < 2**31:
+        return None
+    return statements.find(
+        actor.tenant_id, actor.principal_id, command.sr_id, version=command.version, as_of=command.as_of
+    )
 
 
-def _links(sr_id: str, as_of: datetime | None) -> dict[str, Sequence[str]]:
-    rows = RecordLink.objects.filter(to_sr=sr_id).order_by("id")
-    if as_of is not None:
-        rows = rows.filter(linked_at__lte=as_of)
+def _content(found: statements.Found) -> content.Stored | None:
+    if found.blob is None:
+        return None
+    return content.StoredText(found.blob, found.entry.size) if found.content is None else found.content.decode()
+
+
+def _body(entry: RecordEntry, lane: str, stored: content.Stored | None) -> dict[str, Any]:
+    state = entry.state
+    body: dict[str, Any] = {
+        "sr_id": entry.sr_id,
+        "content": stored,
+        "lane": lane,
+        "lane_uuid": state["lane"],
+        "source_type": state["source_type"],
+        "authority_level": state["authority"],
+        "source_system": state["source_system"],
+        "ingested_at": rfc3339(datetime.fromisoformat(state["ingested_at"])),
+        "version": entry.version,
+    }
+    if state["properties"]:
+        body["properties"] = rules.spelled(state["properties"])
+    return body
+
+
+def _links(pinned: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for kind, source in rows.values_list("kind", "from_sr"):
+    for kind, source in pinned:
         found.setdefault(f"{kind}s", []).append(source)
     return {name: found[name] for name in ("corrections", "adjustments") if name in found}
