@@ -16,6 +16,8 @@ REGISTERING = (
     "memory.recall.events",
     "memory.records.errors",
     "memory.records.events",
+    "memory.runs.errors",
+    "memory.runs.events",
 )
 
 

@@ -18,8 +18,11 @@ from memory.records.models import (
     RecordTag,
     SourceType,
 )
+from memory.runs.models import Agent, AgentMemory, Run, SharedWrite
 
 __all__ = [
+    "Agent",
+    "AgentMemory",
     "Artifact",
     "ContentBlob",
     "ContentPiece",
@@ -37,8 +40,10 @@ __all__ = [
     "RecordLink",
     "RecordProperty",
     "RecordTag",
+    "Run",
     "ScanReport",
     "ServingRow",
+    "SharedWrite",
     "SourceType",
     "TermStatistics",
 ]

@@ -7,4 +7,5 @@ class ReviewConfig(AppConfig):
 
     def ready(self) -> None:
         from review import errors, events, words  # noqa: F401  (registration)
+        from review.actions import self_sign  # noqa: F401  (its door)
         from review.evidence import events as evidence_events  # noqa: F401

@@ -48,6 +48,7 @@ def content_digest(artifact: Artifact, policy: Policy) -> str:
         "claim_key": artifact.claim_key,
         "version": artifact.version,
         "kind": artifact.kind,
+        "channel": artifact.channel,
         "text_commitment": commitment(bytes(artifact.commitment_salt or b""), (artifact.text or "").encode()),
         "workarea": artifact.workarea_id,
         "workarea_path": artifact.workarea.path,

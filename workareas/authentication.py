@@ -23,9 +23,9 @@ _LENGTH = 26
 _LAST_USED_STEP = timedelta(minutes=1)
 
 
-def new_secret() -> str:
-    """A fresh key secret: ``oml_k_`` and 26 Crockford base-32 characters (130 bits)."""
-    return PREFIX + "".join(random_secrets.choice(_ALPHABET) for _ in range(_LENGTH))
+def new_secret(prefix: str = PREFIX) -> str:
+    """A fresh secret: what kind it is, such as ``oml_k_``, and 26 Crockford base-32 characters (130 bits)."""
+    return prefix + "".join(random_secrets.choice(_ALPHABET) for _ in range(_LENGTH))
 
 
 def renew_secret(key: Key) -> str:
@@ -50,12 +50,21 @@ def authenticate_bearer(header: str | None, *, channel: Channel) -> Actor:
     Raises:
         InvalidKey: ``auth.invalid_key``; missing, malformed, unknown, revoked or expired, one text for all.
     """
+    return _actor_of(_live_key(digest_of(bearer_of(header))), channel)
+
+
+def bearer_of(header: str | None) -> str:
+    """The secret that an ``Authorization`` header carries.
+
+    Raises:
+        InvalidKey: ``auth.invalid_key``; missing, or no bearer token.
+    """
     if not header:
         raise InvalidKey(presented=False)
     scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
         raise InvalidKey
-    return _actor_of(_live_key(digest_of(secret.strip())), channel)
+    return secret.strip()
 
 
 def actor_of_key(key_id: str, *, channel: Channel) -> Actor:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from memory.claims.states import Surface
 from oml.journal.registry import Event, event
 
 _CLAIM = ("artifact_id", "claim_key", "version")
@@ -11,9 +13,21 @@ _CLAIM = ("artifact_id", "claim_key", "version")
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimEvent(Event):
+    """``channel`` is written only for what an agent shares with its later runs, which no reader's tail shows."""
+
     artifact_id: str
     claim_key: str
     version: int
+    channel: str = Surface.CLAIM
+
+    def in_tail(self) -> bool:
+        return self.tail and self.channel == Surface.CLAIM
+
+    def payload(self) -> dict[str, Any]:
+        payload = super().payload()
+        if self.channel == Surface.CLAIM:
+            del payload["channel"]
+        return payload
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,4 +107,4 @@ class Erased(ClaimEvent):
     reason_commitment: str | None
 
     def in_tail(self) -> bool:
-        return self.was_promoted
+        return self.was_promoted and super().in_tail()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -10,7 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from memory.claims.states import Cause, Kind, ScanState, State, SubmitVerb
+from memory.claims.states import Cause, Kind, ScanState, State, SubmitVerb, Surface
 from memory.records.models import RecordEntry
 from oml.core.ids import new_id
 from workareas.access import Scope
@@ -25,14 +26,22 @@ class ArtifactQuerySet(models.QuerySet["Artifact"]):
     """Who may see which rows, in one place (R3, D10)."""
 
     def readable(self, tenant_id: str, scope: Scope, *, fence: frozenset[str] = frozenset()) -> ArtifactQuerySet:
-        """Rows a reader may see: promoted, inside the readable paths, inside the simulation fence.
+        """Claims a reader may see: promoted, inside the readable paths, inside the simulation fence.
+
+        What agents share with their later runs is not among them, promoted or not.
 
         Args:
             tenant_id: the reader's tenant.
             scope: from ``workareas.access``.
             fence: simulations whose audience the reader's key is in.
         """
-        return self.filter(_inside(fence), scope.predicate("workarea__path"), tenant_id=tenant_id, state=State.PROMOTED)
+        return self.filter(
+            _inside(fence),
+            scope.predicate("workarea__path"),
+            tenant_id=tenant_id,
+            state=State.PROMOTED,
+            channel=Surface.CLAIM,
+        )
 
     def own(self, key_id: str, *, fence: frozenset[str]) -> ArtifactQuerySet:
         """Rows this key submitted, whatever their state: my_work alone, and never their text.
@@ -60,6 +69,9 @@ class Artifact(models.Model):
     claim_key = models.CharField(max_length=128)
     version = models.PositiveIntegerField(default=1)
     previous = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="next_versions")
+    channel = models.CharField(
+        max_length=10, choices=[(s.value, s.value) for s in Surface], default=Surface.CLAIM, help_text="for whom it is"
+    )
     kind = models.CharField(max_length=16, choices=[(k.value, k.value) for k in Kind])
     verb = models.CharField(max_length=10, choices=[(v.value, v.value) for v in SubmitVerb])
 
@@ -101,6 +113,7 @@ class Artifact(models.Model):
                 "workarea",
                 Coalesce("simulation_id", models.Value("")),
                 "claim_key",
+                "channel",
                 "version",
                 condition=~Q(state=State.ERASED),
                 name="artifact_claim_key_unique",
@@ -132,6 +145,17 @@ class Artifact(models.Model):
 
     def __str__(self) -> str:
         return self.id
+
+    def about(self) -> dict[str, Any]:
+        """The fields that every event of a claim takes from its artifact (:class:`memory.claims.events.ClaimEvent`)."""
+        return {
+            "workarea_id": self.workarea_id,
+            "simulation_id": self.simulation_id,
+            "artifact_id": self.pk,
+            "claim_key": self.claim_key,
+            "version": self.version,
+            "channel": str(self.channel),
+        }
 
 
 class Lineage(models.Model):

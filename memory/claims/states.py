@@ -39,6 +39,18 @@ class Kind(StrEnum):
     STEERING = "steering"
 
 
+class Surface(StrEnum):
+    """For whom an artifact is, its ``channel``: readers of the subtree, or the runs of one agent in one space.
+
+    A reviewer of an agent's note or slot ratified "every actor of this agent in this space" and no more, so recall,
+    graph, artifact read and tail know claims alone.
+    """
+
+    CLAIM = "claim"
+    AGENT_NOTE = "agent_note"
+    AGENT_SLOT = "agent_slot"
+
+
 class SubmitVerb(StrEnum):
     REMEMBER = "remember"
     LEARN = "learn"

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from memory.claims.models import Artifact
-from memory.claims.states import ScanState, State
+from memory.claims.states import ScanState, State, Surface
 from memory.recall import index, statistics
 from memory.recall.models import ServingRow
 
@@ -20,9 +20,11 @@ _SCANNED = [ScanState.CLEAN, ScanState.FLAGGED]
 
 
 def indexed_artifacts() -> QuerySet[Artifact]:
-    """What belongs into the index: what is promoted, and what is held and scanned."""
+    """What belongs into the index: claims that are promoted, and those that are held and scanned."""
     return Artifact.objects.filter(
-        Q(state=State.PROMOTED) | Q(state=State.HELD, scan_state__in=_SCANNED), text__isnull=False
+        Q(state=State.PROMOTED) | Q(state=State.HELD, scan_state__in=_SCANNED),
+        text__isnull=False,
+        channel=Surface.CLAIM,
     ).order_by("pk")
 
 

@@ -84,7 +84,7 @@ def _format(
 
 
 FORMATS: tuple[SecretFormat, ...] = (
-    _format("oml_key", "oml_k", r"oml_k[a-z]?_([0-9A-Za-z]{20,64}+)"),
+    _format("oml_key", "oml_", r"oml_(?:k[a-z]?|r)_([0-9A-Za-z]{20,64}+)"),
     _format(
         "aws_access_key",
         "AKIA ASIA ABIA ACCA",

@@ -17,6 +17,7 @@ from review.refusals import item_asked_for, refusals_journalled
 from review.selectors.resubmissions import rejected_before
 from workareas import access
 from workareas.errors import AccessNotFound
+from workareas.policy import Policy
 from workareas.selectors.fences import inside_fence
 from workareas.selectors.policies import effective_policy
 from workareas.verbs import CAPABILITY_OF, Capability, Verb
@@ -69,6 +70,21 @@ def _serve(actor: Actor, artifact: str) -> Serve:
     ceremony.check_standing(actor, item, policy)
     ceremony.check_not_judged(actor, item)
     ceremony.check_scanned(item)
+    earlier = rejected_before(item, reviews=known.scope(Capability.REVIEW))
+    serve, served = new_serve(actor, item, policy, rejected_before=tuple(one["artifact_id"] for one in earlier))
+    append(actor, [served], epoch=known.epoch)
+    return serve
+
+
+def new_serve(
+    actor: Actor, item: Artifact, policy: Policy, *, rejected_before: tuple[str, ...] = ()
+) -> tuple[Serve, Served]:
+    """A serve of what the item is now, and the event that the caller appends; every check has been made.
+
+    Args:
+        item: locked, with its workarea loaded.
+        rejected_before: artifacts with this text that were rejected, as far as the reviewer may know of them.
+    """
     serve = Serve.objects.create(
         tenant_id=actor.tenant_id,
         artifact=item,
@@ -77,7 +93,6 @@ def _serve(actor: Actor, artifact: str) -> Serve:
         content_digest=ceremony.content_digest(item, policy),
         expires_at=now() + timedelta(seconds=policy.serve_ttl_s),
     )
-    earlier = rejected_before(item, reviews=known.scope(Capability.REVIEW))
     served = Served(
         workarea_id=item.workarea_id,
         simulation_id=item.simulation_id,
@@ -85,7 +100,6 @@ def _serve(actor: Actor, artifact: str) -> Serve:
         serve_id=serve.pk,
         content_digest=serve.content_digest,
         expires_at=rfc3339(serve.expires_at),
-        rejected_before=tuple(one["artifact_id"] for one in earlier),
+        rejected_before=rejected_before,
     )
-    append(actor, [served], epoch=known.epoch)
-    return serve
+    return serve, served

@@ -43,6 +43,7 @@ JWT = f"{b64url({'alg': 'HS256', 'typ': 'JWT'})}.{b64url({'sub': '1234567890'})}
 
 ISSUED = {
     "oml key": ("oml_key", "oml_k_" + some(26, "0123456789ABCDEFGHJKMNPQRSTVWXYZ")),
+    "oml run token": ("oml_key", "oml_r_" + some(26, "0123456789ABCDEFGHJKMNPQRSTVWXYZ")),
     "aws access key": ("aws_access_key", "AKIA" + some(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")),
     "aws temporary key": ("aws_access_key", "ASIA" + some(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")),
     "azure storage": ("azure_storage_key", "AccountKey=" + some(86) + "=="),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from memory.claims.events import Demoted, Promoted
 from memory.claims.lineage import Ancestor
 from memory.claims.models import Artifact
-from memory.claims.states import CLAIM, Act, Cause, State
+from memory.claims.states import CLAIM, Act, Cause, State, Surface
 from memory.recall import index
 from oml.core.clock import now
 from oml.journal.registry import Event
@@ -33,14 +33,11 @@ def admit(artifact: Artifact, *, closure: list[Ancestor], self_signed: bool) -> 
     artifact.self_signed = self_signed
     artifact.closure = [ancestor.artifact_id for ancestor in closure]
     artifact.save(update_fields=["state", "promoted_at", "self_signed", "closure"])
-    index.publish(artifact)
+    if artifact.channel == Surface.CLAIM:
+        index.publish(artifact)
     events: list[Event] = [
         Promoted(
-            workarea_id=artifact.workarea_id,
-            simulation_id=artifact.simulation_id,
-            artifact_id=artifact.pk,
-            claim_key=artifact.claim_key,
-            version=artifact.version,
+            **artifact.about(),
             kind=artifact.kind,
             self_signed=self_signed,
             closure_size=len(closure),
@@ -51,23 +48,26 @@ def admit(artifact: Artifact, *, closure: list[Ancestor], self_signed: bool) -> 
 
 
 def _supersede_previous(artifact: Artifact) -> list[Event]:
-    if artifact.previous_id is None:
+    """Demote what was served under the same claim key: the last version that is ratified is the one served.
+
+    A claim has at most one version before it; of a slot that agents share, several may have been proposed side by side.
+    """
+    if artifact.previous_id is None and artifact.channel == Surface.CLAIM:
         return []
-    previous = Artifact.objects.select_for_update(no_key=True).get(pk=artifact.previous_id)
-    if previous.state != State.PROMOTED:
-        return []
+    before = Artifact.objects.select_for_update(no_key=True).filter(
+        workarea_id=artifact.workarea_id,
+        simulation_id=artifact.simulation_id,
+        claim_key=artifact.claim_key,
+        channel=artifact.channel,
+        state=State.PROMOTED,
+    )
+    return [_superseded(previous, artifact) for previous in before.exclude(pk=artifact.pk).order_by("version")]
+
+
+def _superseded(previous: Artifact, artifact: Artifact) -> Demoted:
     previous.state = CLAIM.next(State(previous.state), Act.DEMOTE)
     previous.cause = Cause.SUPERSEDED
     previous.ended_at = artifact.promoted_at
     previous.save(update_fields=["state", "cause", "ended_at"])
     index.withdraw(previous.pk)
-    return [
-        Demoted(
-            workarea_id=previous.workarea_id,
-            simulation_id=previous.simulation_id,
-            artifact_id=previous.pk,
-            claim_key=previous.claim_key,
-            version=previous.version,
-            cause=Cause.SUPERSEDED,
-        )
-    ]
+    return Demoted(**previous.about(), cause=Cause.SUPERSEDED)

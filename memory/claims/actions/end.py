@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from memory.claims.events import Expired, Rejected
 from memory.claims.models import Artifact
 from memory.claims.states import CLAIM, Act, Cause, State
@@ -27,14 +25,7 @@ def reject(artifact: Artifact, *, cause: Cause) -> Event:
     artifact.ended_at = now()
     artifact.save(update_fields=["state", "cause", "ended_at"])
     index.withdraw(artifact.pk)
-    about: dict[str, Any] = {
-        "workarea_id": artifact.workarea_id,
-        "simulation_id": artifact.simulation_id,
-        "artifact_id": artifact.pk,
-        "claim_key": artifact.claim_key,
-        "version": artifact.version,
-    }
-    return Expired(**about) if cause is Cause.EXPIRED else Rejected(**about, cause=cause)
+    return Expired(**artifact.about()) if cause is Cause.EXPIRED else Rejected(**artifact.about(), cause=cause)
 
 
 def system_actor(tenant_id: str) -> Actor:

@@ -55,11 +55,7 @@ def demote_memory(actor: Actor, *, artifact: str, reason: str) -> dict[str, Any]
     index.withdraw(row.pk)
     words = reasons.keep(actor, subject_id=row.pk, act="demote", text=reason)
     demoted = Demoted(
-        workarea_id=row.workarea_id,
-        simulation_id=row.simulation_id,
-        artifact_id=row.pk,
-        claim_key=row.claim_key,
-        version=row.version,
+        **row.about(),
         cause=Cause.ADMIN,
         reason_commitment=words,
     )
@@ -96,11 +92,7 @@ def erase_memory(actor: Actor, *, artifact: str, reason: str, preview: bool = Fa
     row.ended_at = now()
     row.save(update_fields=["state", "text", "commitment_salt", "thread", "ended_at"])
     erased = Erased(
-        workarea_id=row.workarea_id,
-        simulation_id=row.simulation_id,
-        artifact_id=row.pk,
-        claim_key=row.claim_key,
-        version=row.version,
+        **row.about(),
         was_promoted=was_promoted,
         reason_commitment=reasons.forgotten(reason),
     )

@@ -13,7 +13,7 @@ from datetime import timedelta
 from memory.claims.actions.end import reject, system_actor
 from memory.claims.events import Scanned
 from memory.claims.models import Artifact, ScanReport
-from memory.claims.states import Cause, ScanState, State
+from memory.claims.states import Cause, ScanState, State, Surface
 from memory.recall import index
 from memory.scanning.chain import scan_text
 from memory.scanning.report import Outcome, ScannerReport
@@ -43,19 +43,28 @@ def scan_artifacts(artifact_ids: Sequence[str]) -> None:
     events: dict[str, list[Event]] = {}
     survivors: list[Artifact] = []
     for artifact in artifacts:
-        reports = scan_text(artifact.text or "")
-        _store(artifact, reports)
-        mine = events.setdefault(artifact.tenant_id, [])
-        mine.append(_scanned(artifact, reports))
-        if artifact.scan_state == ScanState.BLOCKED:
-            mine.append(reject(artifact, cause=Cause.SCAN))
-        else:
+        events.setdefault(artifact.tenant_id, []).extend(scan(artifact))
+        if artifact.state == State.HELD and artifact.channel == Surface.CLAIM:
             survivors.append(artifact)
         if artifact.scan_state == ScanState.FAILED:
             enqueue(SCAN_TASK, delay=_AGAIN, artifact_id=artifact.pk)
     index.prepare(survivors)
     for tenant_id in sorted(events):  # one order of head locks, so two workers cannot wait for each other
         append(system_actor(tenant_id), events[tenant_id], epoch=None)
+
+
+def scan(artifact: Artifact) -> list[Event]:
+    """Run the chain over one held artifact that the caller has locked, and end it when a scanner blocks it.
+
+    Returns:
+        The events for the caller to append, in order.
+    """
+    reports = scan_text(artifact.text or "")
+    _store(artifact, reports)
+    events: list[Event] = [_scanned(artifact, reports)]
+    if artifact.scan_state == ScanState.BLOCKED:
+        events.append(reject(artifact, cause=Cause.SCAN))
+    return events
 
 
 def overall(reports: Sequence[ScannerReport]) -> ScanState:
@@ -91,10 +100,6 @@ def _store(artifact: Artifact, reports: Sequence[ScannerReport]) -> None:
 
 def _scanned(artifact: Artifact, reports: Sequence[ScannerReport]) -> Scanned:
     return Scanned(
-        workarea_id=artifact.workarea_id,
-        simulation_id=artifact.simulation_id,
-        artifact_id=artifact.pk,
-        claim_key=artifact.claim_key,
-        version=artifact.version,
+        **artifact.about(),
         outcomes=tuple(f"{report.scanner}@{report.version}={report.outcome}" for report in reports),
     )

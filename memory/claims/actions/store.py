@@ -12,6 +12,7 @@ from memory.claims.actions.scan import SCAN_TASK
 from memory.claims.errors import ClaimKeyConflict
 from memory.claims.events import Submitted
 from memory.claims.models import Artifact, Lineage
+from memory.claims.states import Surface
 from memory.records.models import RecordEntry
 from oml.core.actor import Actor
 from oml.core.canonical import sha256_hex
@@ -42,6 +43,7 @@ class Draft:
     thread: str | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    channel: Surface = Surface.CLAIM
 
 
 def store(actor: Actor, draft: Draft, event: type[Submitted]) -> tuple[Artifact, Submitted]:
@@ -74,6 +76,7 @@ def store(actor: Actor, draft: Draft, event: type[Submitted]) -> tuple[Artifact,
             "simulation_id": draft.simulation_id,
             "submitted_at": rfc3339(submitted_at),
             "previous_version": draft.previous.pk if draft.previous else None,
+            **({"channel": str(draft.channel)} if draft.channel is not Surface.CLAIM else {}),
         },
     )
     artifact = Artifact(
@@ -84,6 +87,7 @@ def store(actor: Actor, draft: Draft, event: type[Submitted]) -> tuple[Artifact,
         claim_key=draft.claim_key,
         version=draft.version,
         previous=draft.previous,
+        channel=draft.channel,
         kind=draft.kind,
         verb=draft.verb,
         text=draft.text,
@@ -108,11 +112,7 @@ def store(actor: Actor, draft: Draft, event: type[Submitted]) -> tuple[Artifact,
     evidence.keep(artifact, draft.evidence)
     enqueue(SCAN_TASK, artifact_id=artifact_id)
     submitted = event(
-        workarea_id=draft.node.pk,
-        simulation_id=draft.simulation_id,
-        artifact_id=artifact_id,
-        claim_key=draft.claim_key,
-        version=draft.version,
+        **artifact.about(),
         kind=draft.kind,
         content_commitment=commitment(salt, draft.text.encode()),
         envelope_keyid=envelope.keyid,

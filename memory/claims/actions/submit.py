@@ -15,7 +15,7 @@ from memory.claims.errors import ClaimKeyConflict, LineageRequired
 from memory.claims.events import Learned, Remembered, Submitted
 from memory.claims.models import Artifact
 from memory.claims.references import check_references
-from memory.claims.states import State, SubmitVerb
+from memory.claims.states import State, SubmitVerb, Surface
 from memory.records.models import RecordEntry
 from oml.core.actor import Actor
 from oml.core.canonical import sha256_hex
@@ -142,7 +142,7 @@ def _check(actor: Actor, known: Access, command: SubmitCommand, node: Workarea) 
     )
     # The constraint decides; asking first keeps the order of refusals and spends no quota on a taken key.
     taken = Artifact.objects.filter(
-        workarea=node, claim_key=command.claim_key, simulation_id=command.simulation_id
+        workarea=node, claim_key=command.claim_key, simulation_id=command.simulation_id, channel=Surface.CLAIM
     ).exclude(state=State.ERASED)
     if taken.exists():
         raise ClaimKeyConflict(command.claim_key)

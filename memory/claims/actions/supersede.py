@@ -14,7 +14,7 @@ from memory.claims.errors import ClaimKeyConflict, WrongState
 from memory.claims.events import Superseded, Withdrawn
 from memory.claims.models import Artifact
 from memory.claims.references import check_references
-from memory.claims.states import Cause, State
+from memory.claims.states import Cause, State, Surface
 from oml.core.actor import Actor
 from oml.core.canonical import sha256_hex
 from oml.journal.append import append, journalled
@@ -50,6 +50,8 @@ def supersede_memory(actor: Actor, *, command: VersionCommand) -> dict[str, Any]
 
     def first_time() -> tuple[dict[str, Any], str]:
         previous = require_own(actor, found, command.artifact)
+        if previous.channel != Surface.CLAIM:  # what agents share has new versions through its own tools alone
+            raise AccessNotFound.artifact(command.artifact)
         permitted_write(known, Verb.REMEMBER, previous.workarea, previous.workarea_id)
         refuse_banned(
             actor.tenant_id,
@@ -126,11 +128,7 @@ def withdraw_memory(actor: Actor, *, artifact: str) -> dict[str, Any]:
         raise WrongState(f"artifact {artifact} is {row.state}; only a held submission can be withdrawn")
     ended = reject(row, cause=Cause.WITHDRAWN)
     withdrawn = Withdrawn(
-        workarea_id=row.workarea_id,
-        simulation_id=row.simulation_id,
-        artifact_id=row.pk,
-        claim_key=row.claim_key,
-        version=row.version,
+        **row.about(),
     )
     append(actor, [withdrawn, ended], epoch=known.epoch)
     return {"artifact_id": row.pk, "claim_key": row.claim_key, "version": row.version, "state": row.state}

@@ -1,0 +1,46 @@
+"""Refusals of agent state."""
+
+from __future__ import annotations
+
+from memory.runs.rules import MAX_NOTES
+from oml.core.errors import Forbidden, OmlError
+from workareas.errors import AccessNotFound
+
+
+class MemoryCap(OmlError):
+    code = "memory.cap"
+    status = 409
+    rule = "at most 100 archive notes are kept per agent, space and scope; none is pruned"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"the note was not kept: the archive of this scope holds {MAX_NOTES} notes already. Notes are deleted in "
+            "the console; what must be carried over now fits into a pinned slot"
+        )
+
+
+class MemoryTooLarge(OmlError):
+    code = "memory.too_large"
+    status = 413
+    rule = "a note has at most 2000 characters and a slot 65,536 bytes of JSON; nothing is cut"
+
+
+class RunOver(Forbidden):
+    rule = "a run token works while its run is running and its actor is there"
+
+    def __init__(self, message: str = "this run is not running any more") -> None:
+        super().__init__(message)
+
+
+class RunNotFound(AccessNotFound):
+    rule = "a run belongs to the identity that it executes as; unknown and another's are indistinguishable"
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(f"no run {reference} for this key")
+
+
+class AgentNotFound(AccessNotFound):
+    rule = "agents are named @scope/name inside a tenant; unknown and foreign are indistinguishable"
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(f"no agent {reference} for this key")
