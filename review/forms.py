@@ -1,8 +1,8 @@
-"""The shapes of the review pages' two forms. They read what a browser sent; they decide nothing."""
+"""The shapes of the review pages' forms. They read what a browser sent; they decide nothing."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django import forms
@@ -10,34 +10,31 @@ from django import forms
 from oml.core.errors import Validation
 from review.actions.verdict import VerdictCommand
 from review.policy import REASON_TEXT, ReasonCode, VerdictWord
+from review.selectors.edge_queue import EdgeQuery
 from review.selectors.queue import QueueQuery
 from review.selectors.turns import Turn
 
 LONGEST_REASON = 4000
 
 
-class QueueFilters(forms.Form):
-    """The queue's filters, as a plain GET form that can be bookmarked."""
+class _Filters(forms.Form):
+    """Filters as a plain GET form that can be bookmarked."""
 
     turn = forms.CharField(required=False, max_length=16)
     workarea = forms.CharField(required=False, max_length=4096)
     kind = forms.CharField(required=False, max_length=64)
-    scan = forms.CharField(required=False, max_length=64)
-    author_key = forms.CharField(required=False, max_length=64)
-    claim_key = forms.CharField(required=False, max_length=128)
     cursor = forms.CharField(required=False, max_length=4096)
 
-    FILTERS = ("workarea", "kind", "scan", "author_key", "claim_key")
+    FILTERS: ClassVar[tuple[str, ...]] = ("workarea", "kind")
 
-    def query(self) -> QueueQuery:
-        """What the selector is asked.
+    def given(self) -> dict[str, Any]:
+        """What was filled in; the turn is the visitor's own unless they ask for the other.
 
         Raises:
             Validation: ``request.validation``; too long, or a character that no filter holds.
         """
         _require_valid(self)
-        given = {name: value for name, value in self.cleaned_data.items() if value}
-        return QueueQuery(**{"turn": Turn.MINE, **given})
+        return {"turn": Turn.MINE} | {name: value for name, value in self.cleaned_data.items() if value}
 
     def chosen(self) -> dict[str, str]:
         """The filters that are set, without turn and page."""
@@ -46,6 +43,28 @@ class QueueFilters(forms.Form):
     def address(self, **changed: str) -> str:
         """A query string that keeps the filters; page and turn only as given here."""
         return "?" + urlencode({**self.chosen(), **changed})
+
+
+class QueueFilters(_Filters):
+    """The filters of what was submitted."""
+
+    scan = forms.CharField(required=False, max_length=64)
+    author_key = forms.CharField(required=False, max_length=64)
+    claim_key = forms.CharField(required=False, max_length=128)
+
+    FILTERS = ("workarea", "kind", "scan", "author_key", "claim_key")
+
+    def query(self) -> QueueQuery:
+        """What the selector is asked; raises as :meth:`given`."""
+        return QueueQuery(**self.given())
+
+
+class EdgeFilters(_Filters):
+    """The filters of what was proposed to be linked."""
+
+    def query(self) -> EdgeQuery:
+        """What the selector is asked; raises as :meth:`given`."""
+        return EdgeQuery(**self.given())
 
 
 class VerdictForm(forms.Form):

@@ -28,7 +28,11 @@ STATES = {
     "demoted": "Demoted",
     "rejected": "Rejected",
     "erased": "Erased",
+    "pending": "Pending",
+    "ratified": "Ratified",
 }
+
+_LINKS = {"relates_to": "relates to", "derived_from": "is derived from"}
 
 _RULES = {
     "unicode.zero_width": "characters that cannot be seen",
@@ -107,6 +111,34 @@ def _why_not(item: Mapping[str, Any], blocked: Mapping[str, Any]) -> str:
     return str(blocked["message"]).capitalize()
 
 
+def link_words(label: str) -> str:
+    """An edge's label as the verb between its two ends; a tenant's own label reads as it is written."""
+    return _LINKS.get(label) or label.replace("_", " ")
+
+
+def edge_title(edge: Mapping[str, Any]) -> str:
+    """``tin-days supports tin-price``."""
+    return f"{end_name(edge['from'])} {link_words(str(edge['label']))} {end_name(edge['to'])}"
+
+
+def end_name(end: Mapping[str, Any]) -> str:
+    """What an end is called: its claim, or its workarea's path."""
+    if "claim_key" not in end:
+        return str(end["workarea_path"])
+    version = f", version {end['version']}" if end["version"] > 1 else ""
+    return f"{end['claim_key']}{version}"
+
+
+def why_edge_here(item: Mapping[str, Any]) -> str:
+    """Why an edge's row is in this half."""
+    blocked = item["blocked_by"]
+    if blocked is None:
+        return "New; nobody has decided yet"
+    if blocked["code"] == "review.author":
+        return "You proposed it, R2: another reviewer decides"
+    return f"{str(blocked['message']).capitalize()}: there is nothing to link"
+
+
 _SEEN = {
     "workarea_path": "Place",
     "workarea_status": "Status of the workarea",
@@ -116,16 +148,29 @@ _SEEN = {
 }
 
 
+_EDGE_SEEN = {
+    "from_place": "Place of the first end",
+    "to_place": "Place of the second end",
+    "from_state": "State of the first end",
+    "to_state": "State of the second end",
+    "state": "State of the edge",
+}
+
+
 def seen_fields(outside: Mapping[str, Any]) -> dict[str, str]:
     """What a page was drawn from, to be compared when its form comes back."""
-    return {name: str(outside[name]) for name in _SEEN}
+    return {name: str(outside[name]) for name in _titles(outside)}
 
 
 def changes(seen: Mapping[str, str], outside: Mapping[str, Any]) -> list[str]:
     """What changed since a page was drawn, as sentences; empty when nothing that a reviewer sees did."""
     found = []
-    for name, title in _SEEN.items():
+    for name, title in _titles(outside).items():
         before, after = seen.get(name), str(outside[name])
         if before and before != after:
             found.append(f"{title}: {before} before, {after} now")
     return found
+
+
+def _titles(outside: Mapping[str, Any]) -> dict[str, str]:
+    return _EDGE_SEEN if "edge_id" in outside else _SEEN

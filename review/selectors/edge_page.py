@@ -130,10 +130,9 @@ def _outside(edge: Edge) -> dict[str, Any]:
     }
 
 
-def _name(node: Workarea, artifact: Artifact | None) -> str:
-    if artifact is None:
-        return node.path
-    return f"{artifact.claim_key}, version {artifact.version}" if artifact.version > 1 else artifact.claim_key
+def _name(node: Workarea, artifact: Artifact | None) -> dict[str, Any]:
+    name: dict[str, Any] = {"workarea_path": node.path}
+    return name if artifact is None else name | {"claim_key": artifact.claim_key, "version": artifact.version}
 
 
 def _describe_workareas(actor: Actor, edge: Edge, subject: dict[str, Any]) -> None:
@@ -147,12 +146,9 @@ def _describe_workareas(actor: Actor, edge: Edge, subject: dict[str, Any]) -> No
 
 def _links(actor: Actor, edge: Edge) -> list[dict[str, Any]]:
     """Other edges between the same two ends, either way: a duplicate and a contradiction are found by looking."""
-    if edge.from_artifact_id is None:
-        start, end = ("from_workarea", edge.from_workarea_id), ("to_workarea", edge.to_workarea_id)
-    else:
-        start, end = ("from_artifact", edge.from_artifact_id), ("to_artifact", edge.to_artifact_id)
-    same_way = Q(**{start[0]: start[1], end[0]: end[1]})
-    other_way = Q(**{start[0]: end[1], end[0]: start[1]})
+    ends = "workarea" if edge.from_artifact_id is None else "artifact"
+    same_way = Q(**{f"from_{ends}": edge.from_id, f"to_{ends}": edge.to_id})
+    other_way = Q(**{f"from_{ends}": edge.to_id, f"to_{ends}": edge.from_id})
     rows = (
         Edge.objects.filter(
             Q(simulation_id__isnull=True) | Q(simulation_id__in=fence_of(actor)),

@@ -80,14 +80,9 @@ def edge_queue(actor: Actor, *, query: EdgeQuery) -> dict[str, Any]:
     }
 
 
-def edges_for(actor: Actor) -> int:
-    """How many edges this reviewer may judge now.
-
-    Raises:
-        VerbCeiling: ``access.verb_ceiling``.
-    """
-    access.require_role(actor, Verb.RELATE_RATIFY)
-    return _pending(actor, access.load(actor)).filter(_judgeable(reviewer_of(actor))).count()
+def edges_for(actor: Actor, known: access.Access) -> int:
+    """How many edges this reviewer, with this access, may judge now."""
+    return _pending(actor, known).filter(_judgeable(reviewer_of(actor))).count()
 
 
 def next_edge(actor: Actor, *, after: str | None = None) -> dict[str, Any] | None:
@@ -111,9 +106,9 @@ def next_edge(actor: Actor, *, after: str | None = None) -> dict[str, Any] | Non
     return _item(reviewer, found) if found is not None else None
 
 
-def edge_subtrees(actor: Actor) -> list[str]:
+def edge_subtrees(actor: Actor, known: access.Access) -> list[str]:
     """The paths that the ends of pending edges lie in, for the filter."""
-    rows = _pending(actor, access.load(actor)).order_by()
+    rows = _pending(actor, known).order_by()
     starts = rows.values_list("from_workarea__path", flat=True)
     return sorted(starts.union(rows.values_list("to_workarea__path", flat=True))[:_MOST_CHOICES])
 

@@ -101,6 +101,17 @@ def review_queue(actor: Actor, *, query: QueueQuery) -> dict[str, Any]:
     }
 
 
+def items_for(actor: Actor) -> int:
+    """How many held items this reviewer may judge now.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``.
+    """
+    access.require_role(actor, Verb.REVIEW_SERVE)
+    rows, _ = _filtered(actor, QueueQuery())
+    return rows.filter(judgeable(actor, rows)).count()
+
+
 def next_turn(actor: Actor, *, after: str | None = None) -> dict[str, Any] | None:
     """The item that this reviewer may judge next; None when nothing is left for them.
 

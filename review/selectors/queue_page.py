@@ -9,7 +9,8 @@ from django.db.models import Q
 from memory.claims.models import Artifact
 from oml.core.actor import Actor
 from oml.core.clock import now
-from review.selectors.queue import QueueQuery, review_queue
+from review.selectors.edge_queue import EdgeQuery, edge_queue, edge_subtrees, edges_for
+from review.selectors.queue import QueueQuery, items_for, review_queue
 from workareas import access
 from workareas.selectors.fences import fence_of
 from workareas.verbs import Capability
@@ -26,13 +27,15 @@ def queue_page(actor: Actor, *, query: QueueQuery) -> dict[str, Any]:
         query: filters, turn, page size and cursor.
 
     Returns:
-        ``queue``, ``choices`` (workareas, authors) and ``reviews_anywhere``: False when no grant gives review.
+        ``queue``, ``choices`` (workareas, authors), ``reviews_anywhere``: False when no grant gives review, and
+        ``elsewhere``: how many edges are this reviewer's to judge.
 
     Raises:
         As :func:`review_queue`.
     """
     queue = review_queue(actor, query=query)
-    scope = access.load(actor).scope(Capability.REVIEW)
+    known = access.load(actor)
+    scope = known.scope(Capability.REVIEW)
     held = Artifact.objects.held(now()).filter(
         Q(simulation_id__isnull=True) | Q(simulation_id__in=fence_of(actor)),
         scope.predicate("workarea__path"),
@@ -51,6 +54,23 @@ def queue_page(actor: Actor, *, query: QueueQuery) -> dict[str, Any]:
             "authors": list(authors[:_MOST_CHOICES]),
         },
         "reviews_anywhere": bool(scope.allow),
+        "elsewhere": edges_for(actor, known),
+    }
+
+
+def edge_queue_page(actor: Actor, *, query: EdgeQuery) -> dict[str, Any]:
+    """The answer of :func:`edge_queue` as :func:`queue_page` answers; ``elsewhere`` counts the submissions.
+
+    Raises:
+        As :func:`edge_queue`.
+    """
+    queue = edge_queue(actor, query=query)
+    known = access.load(actor)
+    return {
+        "queue": queue,
+        "choices": {"workareas": edge_subtrees(actor, known)},
+        "reviews_anywhere": bool(known.scope(Capability.REVIEW).allow),
+        "elsewhere": items_for(actor),
     }
 
 

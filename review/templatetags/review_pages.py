@@ -52,7 +52,7 @@ def outcome(word: str) -> dict[str, str]:
 
 @register.inclusion_tag("partials/state.html")
 def claim_state(word: str) -> dict[str, str]:
-    """A claim's state: shape, word and colour."""
+    """The state of a claim or an edge: shape, word and colour."""
     return {"state": word, "word": wording.STATES[word]}
 
 
@@ -60,6 +60,24 @@ def claim_state(word: str) -> dict[str, str]:
 def kind_words(kind: str) -> str:
     """``derived fact`` for ``derived_fact``."""
     return wording.KINDS.get(kind, kind)
+
+
+@register.filter
+def link_words(label: str) -> str:
+    """``is derived from`` for ``derived_from``."""
+    return wording.link_words(label)
+
+
+@register.filter
+def end_name(end: Mapping[str, Any]) -> str:
+    """What an edge's end is called."""
+    return wording.end_name(end)
+
+
+@register.filter
+def why_edge_here(item: Mapping[str, Any]) -> str:
+    """Why an edge's row is where it is."""
+    return wording.why_edge_here(item)
 
 
 @register.filter

@@ -20,7 +20,7 @@ from review.actions.verdict import give_verdict
 from review.errors import ServeConsumed, ServeExpired, Stale
 from review.forms import LONGEST_REASON, REASONS, VerdictForm
 from review.selectors.item_page import item_outside, item_page, serve_subject, verdict_given
-from review.selectors.queue import next_turn
+from review.views.following import after_item
 from review.views.page import refusal_page, reviewer_page
 from review.wording import changes, seen_fields
 
@@ -30,7 +30,8 @@ from review.wording import changes, seen_fields
 def open_item(request: HttpRequest, actor: Actor, artifact: str) -> HttpResponse:
     """POST serves the item; GET only asks, because a serve is journalled and a link must not make one."""
     if request.method != "POST":
-        return render(request, "review/open.html", {"item": item_outside(actor, artifact=artifact)})
+        outside = item_outside(actor, artifact=artifact)
+        return render(request, "review/open.html", {**_subject(outside), "what": "item"})
     serve = serve_item(actor, artifact=artifact)
     words = VerdictForm(request.POST).words()
     if words["reason"] or words["reason_code"]:
@@ -49,7 +50,7 @@ def served(request: HttpRequest, actor: Actor, serve: str) -> HttpResponse:
         given = verdict_given(actor, serve_id=serve)
         if given is None:
             raise
-        following = next_turn(actor, after=given["artifact_id"])
+        following = after_item(actor, given["artifact_id"])
         return render(request, "review/decided.html", {"given": given, "next": following})
     except (ServeExpired, Stale) as refusal:
         return _refused(request, actor, serve, refusal, VerdictForm({}))
@@ -92,15 +93,16 @@ def _item(
     refusal: OmlError | None = None,
 ) -> HttpResponse:
     page = item_page(actor, serve_id=serve)
-    following = next_turn(actor, after=page["outside"]["artifact_id"])
+    outside = page["outside"]
     context: dict[str, Any] = {
         **page,
-        "seen": seen_fields(page["outside"]),
+        **_subject(outside),
+        "seen": seen_fields(outside),
         "reasons": REASONS,
         "longest_reason": LONGEST_REASON,
         "words": words or {"reason_code": "", "reason": ""},
         "refusal": refusal,
-        "next": following,
+        "next": after_item(actor, outside["artifact_id"]),
     }
     return render(request, "review/item.html", context, status=refusal.status if refusal else 200)
 
@@ -112,13 +114,24 @@ def _refused(request: HttpRequest, actor: Actor, serve: str, refusal: OmlError, 
         request,
         refusal,
         template="review/not_counted.html",
-        item=outside,
+        **_subject(outside),
         changed=changes(form.seen(), outside),
         words=form.words(),
         reasons=REASONS,
         gave_verdict=bool(form.data),
-        following=next_turn(actor, after=outside["artifact_id"]),
+        next=after_item(actor, outside["artifact_id"]),
     )
+
+
+def _subject(outside: dict[str, Any]) -> dict[str, Any]:
+    """How the pages around a serve name an item."""
+    return {
+        "title": outside["claim_key"],
+        "state": outside["state"],
+        "waits": outside["state"] == "held",
+        "open_address": reverse("open-item", args=[outside["artifact_id"]]),
+        "back_address": reverse("queue"),
+    }
 
 
 def _see_other(serve: str) -> HttpResponse:

@@ -40,6 +40,7 @@ def queue(request: HttpRequest, actor: Actor) -> HttpResponse:
             "chosen": form.chosen(),
             "kinds": [(str(kind), KINDS[kind]) for kind in Kind],
             "outcomes": [(str(scan), OUTCOMES[scan][0]) for scan in ScanState],
+            "elsewhere": page["elsewhere"],
             "cleared": "?turn=" + str(query.turn),
             "first_page": form.address(turn=str(query.turn)) if query.cursor else "",
             "next_page": form.address(turn=str(query.turn), cursor=cursor) if cursor else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review.views import item, queue
+from review.views import edges, item, queue
 
 urlpatterns = [
     path("", queue.queue, name="queue"),
@@ -12,4 +12,8 @@ urlpatterns = [
     path("serves/<slug:serve>", item.served, name="served"),
     path("serves/<slug:serve>/parts/<slug:part>", item.part, name="part"),
     path("serves/<slug:serve>/verdict", item.verdict, name="verdict"),
+    path("edges/", edges.edges, name="edges"),
+    path("edges/<slug:edge>", edges.open_edge, name="open-edge"),
+    path("edge-serves/<slug:serve>", edges.served, name="served-edge"),
+    path("edge-serves/<slug:serve>/verdict", edges.verdict, name="edge-verdict"),
 ]
