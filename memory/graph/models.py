@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -69,6 +71,18 @@ class Edge(models.Model):
     @property
     def to_id(self) -> str:
         return self.to_artifact_id or self.to_workarea_id
+
+    def about(self) -> dict[str, Any]:
+        """The fields that every event of an edge takes from it (:class:`memory.graph.events.EdgeEvent`)."""
+        return {
+            "workarea_id": self.from_workarea_id,
+            "far_workarea_id": self.to_workarea_id,
+            "simulation_id": self.simulation_id,
+            "edge_id": self.pk,
+            "label": self.label,
+            "from_id": self.from_id,
+            "to_id": self.to_id,
+        }
 
     @property
     def claim_ids(self) -> list[str]:

@@ -65,13 +65,22 @@ def serve_edge(actor: Actor, *, edge: str) -> EdgeServe:
 
 
 def find_edge(actor: Actor, edge: str) -> Edge | None:
-    """The locked edge inside the actor's tenant; says nothing about access."""
+    """The edge inside the actor's tenant, locked with the claims at its ends; says nothing about access.
+
+    Ends before the edge, and they in the order of their ids, as an erasure and a proposal take them: nobody waits in a
+    circle, and no claim is demoted between the look at its state and the commit of what was decided on it.
+    """
     if "\x00" in edge:
         return None
+    rows = Edge.objects.filter(pk=edge, tenant_id=actor.tenant_id)
+    ends = rows.values_list("from_artifact", "to_artifact").first()
+    if ends is None:
+        return None
+    claims = Artifact.objects.filter(pk__in=[end for end in ends if end is not None]).order_by("pk")
+    list(claims.select_for_update(no_key=True).values_list("pk"))
     return (
-        Edge.objects.select_for_update(of=("self",), no_key=True)
+        rows.select_for_update(of=("self",), no_key=True)
         .select_related("from_workarea__tenant", "to_workarea", "from_artifact", "to_artifact")
-        .filter(pk=edge, tenant_id=actor.tenant_id)
         .first()
     )
 

@@ -85,15 +85,7 @@ def give_edge_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any
     edge.state = EDGE.next(EdgeState(edge.state), _ACT[command.verdict])
     edge.decided_at = now()
     edge.save(update_fields=["state", "decided_at"])
-    outcome = _OUTCOME[EdgeKind(edge.kind), command.verdict](
-        workarea_id=edge.from_workarea_id,
-        far_workarea_id=edge.to_workarea_id,
-        simulation_id=edge.simulation_id,
-        edge_id=edge.pk,
-        label=edge.label,
-        from_id=edge.from_id,
-        to_id=edge.to_id,
-    )
+    outcome = _OUTCOME[EdgeKind(edge.kind), command.verdict](**edge.about())
     append(actor, [judged, outcome], epoch=known.epoch)
     return {
         "serve_id": serve.pk,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -44,7 +44,7 @@ class Running:
         return self._thread.is_alive()
 
 
-def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
+def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """Start every call at the same moment and return their outcomes in order."""
     barrier = threading.Barrier(len(calls))
     running = [Running(call, barrier=barrier) for call in calls]

@@ -14,7 +14,7 @@ from memory.graph.events import ClaimEdgeProposed, Proposed, WorkareaEdgePropose
 from memory.graph.labels import LABELS, PREFIX, EdgeKind, EdgeState
 from memory.graph.models import Edge
 from oml.core.actor import Actor
-from oml.core.errors import Validation
+from oml.core.errors import Unavailable, Validation
 from oml.core.ids import new_id
 from oml.crypto.digest import commitment, new_salt
 from oml.journal.append import append, journalled
@@ -75,10 +75,11 @@ def propose_edge(actor: Actor, *, command: ProposeCommand) -> dict[str, Any]:
         SimulationConflict: ``simulation.conflict``; the endpoints are in two simulations.
         Validation: ``request.validation``; an edge from something to itself.
         QuotaExceeded: ``limit.quota``.
+        Unavailable: ``internal.unavailable``; the same edge was stored and rejected by others meanwhile.
     """
     access.require_role(actor, Verb.RELATE_PROPOSE)
     known = access.load(actor)
-    source, target = _end(actor, known, command, "from"), _end(actor, known, command, "to")
+    source, target = _ends(actor, known, command)
     if not any(Capability.PROPOSE in known.effective(end.node.path) for end in (source, target)):
         raise ProposeForbidden
     if command.label not in LABELS[command.kind]:
@@ -95,45 +96,54 @@ def propose_edge(actor: Actor, *, command: ProposeCommand) -> dict[str, Any]:
         sources=[end.id for end in (source, target) if end.artifact],
     )
     existing = _existing(actor, command, source, target)
-    if existing is not None:
-        return _answer(existing)
-    quota.take(actor, quota.Quota.WRITE)
-    edge = _store(actor, command, source, target)
-    append(actor, [_event(edge)], epoch=known.epoch)
-    return _answer(edge)
+    if existing is None:
+        quota.take(actor, quota.Quota.WRITE)
+        edge = _store(actor, command, source, target)
+        if edge is not None:
+            append(actor, [_event(edge)], epoch=known.epoch)
+            return _answer(edge)
+        existing = _existing(actor, command, source, target)
+    if existing is None:  # stored by somebody at the same moment, and rejected since
+        raise Unavailable("this edge is being decided at this moment, try again")
+    return _answer(existing)
 
 
-def _end(actor: Actor, known: Access, command: ProposeCommand, end: str) -> _End:
-    reference = command.source if end == "from" else command.target
-    readable = known.scope(Capability.READER)
+def _ends(actor: Actor, known: Access, command: ProposeCommand) -> tuple[_End, _End]:
     if command.kind is EdgeKind.WORKAREA:
-        node = access.find(actor, reference)
-        if node is None or not readable.holds(node.path):
-            raise EndpointNotFound(end, "workarea")
-        return _End(node)
-    artifact = None
-    if "\x00" not in reference:
-        rows = Artifact.objects.readable(actor.tenant_id, readable, fence=fence_of(actor))
-        artifact = rows.select_related("workarea").filter(pk=reference).first()
-    if artifact is None:
-        raise EndpointNotFound(end, "artifact")
-    return _End(artifact.workarea, artifact)
+        return _node(actor, known, command.source, "from"), _node(actor, known, command.target, "to")
+    claims = _claims(actor, known, [command.source, command.target])
+    for end, reference in (("from", command.source), ("to", command.target)):
+        if reference not in claims:
+            raise EndpointNotFound(end, "artifact")
+    source, target = claims[command.source], claims[command.target]
+    return _End(source.workarea, source), _End(target.workarea, target)
+
+
+def _node(actor: Actor, known: Access, reference: str, end: str) -> _End:
+    node = access.find(actor, reference)
+    if node is None or not known.scope(Capability.READER).holds(node.path):
+        raise EndpointNotFound(end, "workarea")
+    return _End(node)
+
+
+def _claims(actor: Actor, known: Access, references: list[str]) -> dict[str, Artifact]:
+    """The readable claims among these, locked: none of them is demoted or erased before the edge is journalled.
+
+    Always in the order of their ids and before any edge, as every act that takes several of these rows does.
+    """
+    rows = Artifact.objects.readable(actor.tenant_id, known.scope(Capability.READER), fence=fence_of(actor))
+    found = (
+        rows.filter(pk__in=[reference for reference in references if "\x00" not in reference])
+        .select_related("workarea")
+        .select_for_update(of=("self",), no_key=True)
+        .order_by("pk")
+    )
+    return {artifact.pk: artifact for artifact in found}
 
 
 def _existing(actor: Actor, command: ProposeCommand, source: _End, target: _End) -> Edge | None:
-    edge = (
-        Edge.objects.filter(
-            tenant_id=actor.tenant_id,
-            kind=command.kind,
-            label=command.label,
-            from_workarea=source.node,
-            to_workarea=target.node,
-            from_artifact=source.artifact,
-            to_artifact=target.artifact,
-        )
-        .exclude(state=EdgeState.REJECTED)
-        .first()
-    )
+    same = Edge.objects.filter(**_link(actor, command, source, target))
+    edge = same.exclude(state=EdgeState.REJECTED).first()
     if edge is None:
         return None
     if actor.key_id != edge.proposer_key_id and actor.principal_id != edge.proposer_principal_id:
@@ -141,16 +151,24 @@ def _existing(actor: Actor, command: ProposeCommand, source: _End, target: _End)
     return edge
 
 
-def _store(actor: Actor, command: ProposeCommand, source: _End, target: _End) -> Edge:
+def _link(actor: Actor, command: ProposeCommand, source: _End, target: _End) -> dict[str, Any]:
+    """What makes two edges the same one."""
+    return {
+        "tenant_id": actor.tenant_id,
+        "kind": command.kind,
+        "label": command.label,
+        "from_workarea": source.node,
+        "to_workarea": target.node,
+        "from_artifact": source.artifact,
+        "to_artifact": target.artifact,
+    }
+
+
+def _store(actor: Actor, command: ProposeCommand, source: _End, target: _End) -> Edge | None:
+    """The new edge; None when somebody was first with the same: the constraint decides, however they raced."""
     edge = Edge(
         id=new_id(PREFIX[command.kind]),
-        tenant_id=actor.tenant_id,
-        kind=command.kind,
-        label=command.label,
-        from_workarea=source.node,
-        to_workarea=target.node,
-        from_artifact=source.artifact,
-        to_artifact=target.artifact,
+        **_link(actor, command, source, target),
         simulation_id=_simulation(source, target),
         note=command.note,
         note_salt=new_salt() if command.note else None,
@@ -160,8 +178,10 @@ def _store(actor: Actor, command: ProposeCommand, source: _End, target: _End) ->
     try:
         with transaction.atomic():
             edge.save(force_insert=True)
-    except IntegrityError:  # somebody proposed the same at the same moment; the constraint decides who was first
-        raise DuplicateEdge from None
+    except IntegrityError as error:
+        if f"edge_{command.kind}_unique" not in str(error):
+            raise
+        return None
     return edge
 
 
@@ -175,16 +195,8 @@ def _simulation(source: _End, target: _End) -> str | None:
 
 def _event(edge: Edge) -> Proposed:
     salt = bytes(edge.note_salt) if edge.note_salt is not None else None
-    return _EVENTS[EdgeKind(edge.kind)](
-        workarea_id=edge.from_workarea_id,
-        far_workarea_id=edge.to_workarea_id,
-        simulation_id=edge.simulation_id,
-        edge_id=edge.pk,
-        label=edge.label,
-        from_id=edge.from_id,
-        to_id=edge.to_id,
-        note_commitment=commitment(salt, edge.note.encode()) if salt else None,
-    )
+    words = commitment(salt, edge.note.encode()) if salt else None
+    return _EVENTS[EdgeKind(edge.kind)](**edge.about(), note_commitment=words)
 
 
 def _answer(edge: Edge) -> dict[str, Any]:
