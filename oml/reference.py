@@ -92,12 +92,19 @@ def _record_tools_page() -> str:
     return record_tools_page()
 
 
+def _run_tools_page() -> str:
+    from oml.mcp.reference import run_tools_page
+
+    return run_tools_page()
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "events.md": events_page,
     "permissions.md": permissions_page,
     "tools.md": _tools_page,
     "record-tools.md": _record_tools_page,
+    "run-tools.md": _run_tools_page,
     "openapi.json": openapi_page,
 }
 

@@ -17,6 +17,7 @@ urlpatterns = [
     path("", include("oml.mcp.urls")),
     path("v1/", include("memory.api.urls")),
     path("", include("memory.api.record_urls")),
+    path("v1/", include("memory.api.run_urls")),
     path("v1/", include("review.api.urls")),
     path("v1/", include("workareas.api.urls")),
     path("v1/schema", SpectacularJSONAPIView.as_view(), name="schema"),

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from memory.runs.errors import MemoryTooLarge
-from memory.runs.rules import MAX_NOTE, MAX_SLOT_BYTES
+from memory.runs.rules import MAX_DEPTH, MAX_NOTE, MAX_SLOT_BYTES
 from oml.core.errors import Validation
 
 
@@ -19,15 +19,34 @@ def as_text(value: Any, *, param: str, most: int = MAX_SLOT_BYTES) -> str:
 
     Raises:
         MemoryTooLarge: ``memory.too_large``; more than ``most`` bytes.
-        Validation: ``request.validation``; a lone surrogate somewhere in it: it is not valid Unicode.
+        Validation: ``request.validation``; a lone surrogate somewhere in it, a number beyond a double's range, or more
+            than 64 levels of nesting, which some reader would stumble over.
     """
+    if _deeper_than(value, MAX_DEPTH):
+        raise Validation(f"{param} is nested deeper than {MAX_DEPTH} levels", param=param)
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except UnicodeEncodeError:
         raise Validation(f"{param} holds a lone surrogate; it is not valid Unicode", param=param) from None
+    except ValueError:
+        raise Validation(f"{param} holds a number beyond the range of a double", param=param) from None
     if size > most:
         raise MemoryTooLarge(f"{param} has {size} bytes of JSON, at most {most}", param=param)
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def _deeper_than(value: Any, most: int) -> bool:
+    level = [value]
+    for _ in range(most + 1):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def check_note(content: str) -> None:

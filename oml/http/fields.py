@@ -1,7 +1,8 @@
 """Strict shapes: a string is a string, a number is a number, an unknown field is refused (design: http-api).
 
 DRF's fields coerce (1 to "1", "true" to True) and trim; a ledger of what agents said must do neither. ``tenant``
-and ``tenant_id`` are the two fields that are ignored wherever they are sent (D6). JSON null means omitted.
+and ``tenant_id`` are the two fields that are ignored wherever they are sent (D6). JSON null means omitted, but where
+any JSON value is asked for.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ class StrictSerializer(serializers.Serializer[Any]):
         unknown = sorted(set(data) - set(self.fields) - IGNORED)
         if unknown:
             self.fail_with("is not a field of this request", unknown[0])
-        present = {name: value for name, value in data.items() if value is not None and name not in IGNORED}
+        present = {
+            name: value
+            for name, value in data.items()
+            if name not in IGNORED and (value is not None or isinstance(self.fields[name], Json))
+        }
         return super().run_validation(present)
 
     def fail_with(self, message: str, name: str = "") -> None:
@@ -161,6 +166,22 @@ class Flag(Described, serializers.Field[Any, Any, Any, Any]):
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
             raise serializers.ValidationError("is true or false")
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class Json(Described, serializers.Field[Any, Any, Any, Any]):
+    """Any JSON value; here alone null is a value like the others."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_null=True, **kwargs)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {}
+
+    def to_internal_value(self, data: Any) -> Any:
         return data
 
     def to_representation(self, value: Any) -> Any:

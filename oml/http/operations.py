@@ -31,7 +31,7 @@ class Operation:
         shape: the request's fields.
         run: the application function, given the actor and the clean values.
         answer: JSON schema of the success body.
-        creates: whether a first success is 201; a replay is 200.
+        creates: whether a first success is 201; a replay, and an answer that says ``created: false``, is 200.
         summary: one line for people reading the API reference.
     """
 
@@ -49,5 +49,5 @@ class Operation:
             OmlError: every refusal, typed.
         """
         body = self.run(actor, self.shape.parse(data))
-        created = self.creates and not body.get("idempotent_replay", False)
+        created = self.creates and body.get("created", not body.get("idempotent_replay", False))
         return Answer(body, 201 if created else 200)

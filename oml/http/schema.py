@@ -38,6 +38,7 @@ def answers(operation: Operation) -> dict[Any, Any]:
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = "workareas.api.authentication.BearerAuthentication"
+    match_subclasses = True
     name = "bearer"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:

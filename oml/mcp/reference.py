@@ -25,14 +25,34 @@ def record_tools_page() -> str:
     return _page("MCP tools of source records", CATALOG, INSTRUCTIONS, "writes at once, for your principal alone")
 
 
-def _page(title: str, catalog: Sequence[Tool], instructions: str, writes: str) -> str:
+def run_tools_page() -> str:
+    """The page of ``/mcp/run`` as Markdown."""
+    from oml.mcp.run_catalog import CATALOG, INSTRUCTIONS
+
+    return _page(
+        "MCP tools of a run",
+        CATALOG,
+        INSTRUCTIONS,
+        "writes: at once for this identity alone; what is shared goes through review",
+        "The bearer is a run token. `note` and `pin` are listed where the agent's manifest names them in "
+        "`runtime_tools`, the two readers always. None has a `/v1` twin: memory changes when a run calls a tool, "
+        "and no endpoint writes it.",
+    )
+
+
+_TWINS = (
+    "The same list, in this order, for every key. Every tool calls the function behind its `/v1` twin: "
+    "the structured content of a success equals the HTTP body, and a refusal is the same typed error."
+)
+
+
+def _page(title: str, catalog: Sequence[Tool], instructions: str, writes: str, how: str = _TWINS) -> str:
     lines = [
         f"# {title}",
         "",
         "Written by `make reference` from the code; do not edit.",
         "",
-        "The same list, in this order, for every key. Every tool calls the function behind its `/v1` twin: "
-        "the structured content of a success equals the HTTP body, and a refusal is the same typed error.",
+        how,
         "",
         "What a model is told about the server:",
         "",
@@ -61,13 +81,14 @@ def _rows(schema: Any, prefix: str = "") -> list[str]:
     for name, inner in schema["properties"].items():
         needed = "yes" if name in schema.get("required", ()) else ""
         rows.append(f"| `{prefix}{name}` | {_type(inner)} | {needed} | {inner['description']} |")
-        if inner["type"] == "object":
+        if inner.get("type") == "object":
             rows += _rows(inner, f"{prefix}{name}.")
     return rows
 
 
 def _type(schema: dict[str, Any]) -> str:
-    words = [f"list of {schema['items']['type']}s" if schema["type"] == "array" else schema["type"]]
+    kind = schema.get("type", "any JSON value")
+    words = [f"list of {schema['items']['type']}s" if kind == "array" else kind]
     if "enum" in schema:
         words.append(" or ".join(f"`{word}`" for word in schema["enum"]))
     if "minimum" in schema or "maximum" in schema:

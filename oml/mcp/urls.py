@@ -10,8 +10,9 @@ from oml.mcp.catalog import AGENTS
 from oml.mcp.discovery import no_oauth
 from oml.mcp.endpoint import refuse, view_of
 from oml.mcp.record_catalog import RECORDS
+from oml.mcp.run_catalog import RUNS
 
-MOUNTS = (AGENTS, RECORDS)
+MOUNTS = (AGENTS, RECORDS, RUNS)
 
 urlpatterns = [
     *(re_path(rf"^{mount.path}/?$", view_of(mount), name=mount.path) for mount in MOUNTS),

@@ -6,7 +6,7 @@ from typing import Any
 
 from memory.claims.commands import MyWorkQuery
 from memory.claims.models import Artifact
-from memory.claims.states import State
+from memory.claims.states import State, Surface
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339_seconds
 from oml.core.errors import Validation
@@ -69,6 +69,8 @@ def _item(artifact: Artifact) -> dict[str, Any]:
         "state": artifact.state,
         "submitted_at": rfc3339_seconds(artifact.submitted_at),
     }
+    if artifact.channel != Surface.CLAIM:
+        item["channel"] = artifact.channel
     if artifact.state == State.HELD:
         item["held_expires_at"] = rfc3339_seconds(artifact.held_expires_at)
     if artifact.promoted_at is not None:

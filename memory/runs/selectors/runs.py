@@ -11,13 +11,17 @@ from memory.runs.context import Pin, flat, render
 from memory.runs.errors import RunNotFound
 from memory.runs.models import Run
 from memory.runs.rules import CHECKPOINT, HISTORY_MOST, Status
+from memory.runs.selectors.agents import find_agent
 from memory.runs.tokens import RunActor
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339_seconds
-from oml.core.paging import check_range
+from oml.core.paging import Pages, check_range
+from oml.crypto.secrets import cursor_key
 from workareas import access, quota
 from workareas.access import Access
 from workareas.verbs import Capability, Verb
+
+MAX_LIMIT = 200
 
 
 def own_run(actor: Actor, known: Access, reference: str, *, lock: bool = False) -> Run:
@@ -48,6 +52,36 @@ def run_info(actor: Actor, *, run: str) -> dict[str, Any]:
         see :func:`own_run`.
     """
     return shown(own_run(actor, access.load(actor), run))
+
+
+def own_runs(
+    actor: Actor, *, agent: str | None = None, space: str | None = None, limit: int = 50, cursor: str | None = None
+) -> dict[str, Any]:
+    """Runs of the actor's identity in spaces that it may read, newest first, in pages.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``; an operator.
+        AccessNotFound: ``access.not_found``; an agent or a space that is asked for.
+        Validation, CeilingExceeded: ``request.validation``, ``limit.ceiling``; limit or cursor.
+        QuotaExceeded: ``limit.quota``.
+    """
+    access.require_role(actor, Verb.READ)
+    check_range("limit", limit, most=MAX_LIMIT)
+    known = access.load(actor)
+    rows = Run.objects.filter(
+        known.scope(Capability.READER).predicate("space__path"), tenant_id=actor.tenant_id, actor_id=actor.principal_id
+    )
+    if agent is not None:
+        rows = rows.filter(agent=find_agent(actor, agent))
+    if space is not None:
+        rows = rows.filter(space=access.require_node(known.decide(Verb.READ, access.find(actor, space), space)))
+    quota.take(actor, quota.Quota.READ)
+    filters = {"list": "runs", "agent": agent, "space": space}
+    pages: Pages[Run] = Pages(cursor_key(), actor.key_id, filters, lambda run: [run.pk])
+    if (behind := pages.behind(cursor)) is not None:
+        rows = rows.filter(pk__lt=behind[0])
+    page, following = pages.cut(rows.select_related("agent").order_by("-pk")[: limit + 1], limit)
+    return {"runs": [shown(run) for run in page], "next_cursor": following}
 
 
 def run_context(actor: Actor, *, run: str) -> dict[str, Any]:
