@@ -51,8 +51,9 @@ class QueueFilters(_Filters):
     scan = forms.CharField(required=False, max_length=64)
     author_key = forms.CharField(required=False, max_length=64)
     claim_key = forms.CharField(required=False, max_length=128)
+    channel = forms.CharField(required=False, max_length=64)
 
-    FILTERS = ("workarea", "kind", "scan", "author_key", "claim_key")
+    FILTERS = ("workarea", "kind", "scan", "channel", "author_key", "claim_key")
 
     def query(self) -> QueueQuery:
         """What the selector is asked; raises as :meth:`given`."""

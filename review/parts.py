@@ -28,6 +28,8 @@ def parts_of(serve: Serve) -> list[dict[str, Any]]:
         {
             "part": part_name(position),
             "kind": "evidence",
+            "sr_id": entry.sr_id,
+            "version": entry.version,
             "sha256": entry.content_sha256,
             "media_type": "application/json",
             "size_bytes": entry.size,

@@ -22,6 +22,12 @@ OUTCOMES: dict[str, tuple[str, str]] = {
 
 KINDS = {"memory": "memory", "derived_fact": "derived fact", "steering": "steering"}
 
+CHANNELS = {
+    "claim": "readers of the workarea",
+    "agent_note": "an agent’s runs, as a note",
+    "agent_slot": "an agent’s runs, as a pinned slot",
+}
+
 STATES = {
     "held": "Held",
     "promoted": "Promoted",
@@ -84,6 +90,35 @@ def rule_in_words(rule: str) -> str:
     return _RULES.get(rule) or rule.partition(".")[2].replace("_", " ")
 
 
+def item_title(item: Mapping[str, Any]) -> str:
+    """What an item is called: its claim key, or what it is to which agent."""
+    about = item["agent_state"]
+    if about is None:
+        return str(item["claim_key"])
+    if about["key"] is None:
+        return f"Note of {about['agent']}"
+    return f"Slot {about['key']} of {about['agent']}"
+
+
+def item_kind(item: Mapping[str, Any]) -> str:
+    """``derived fact``; ``shared agent state`` for what is no claim."""
+    if item["agent_state"] is not None:
+        return "shared agent state"
+    return KINDS.get(str(item["kind"]), str(item["kind"]))
+
+
+def audience(item: Mapping[str, Any]) -> str:
+    """Who would meet a promoted write of an agent, and how, as the end of a sentence; empty for a claim."""
+    about = item["agent_state"]
+    if about is None:
+        return ""
+    who = f"every actor of agent {about['agent']} in {item['workarea_path']}"
+    if about["key"] is None:
+        return f"{who} will find this when it searches its notes"
+    place = "its checkpoint" if about["key"] == "checkpoint" else f"pinned slot {about['key']}"
+    return f"{who} will see this in its prompt, as {place}"
+
+
 def why_here(item: Mapping[str, Any]) -> str:
     """Why a queue row is in this half: what it waits for, or the rule that keeps this reviewer out."""
     blocked = item["blocked_by"]
@@ -93,6 +128,8 @@ def why_here(item: Mapping[str, Any]) -> str:
         return f"{item['ratified']} of {item['required']} ratifications given; yours would count"
     if item["scan"] == "flagged":
         return "A scanner flagged it; nobody has decided yet"
+    if item["agent_state"] is not None:
+        return f"New; nobody has decided yet. Once ratified, {audience(item)}"
     if item["version"] > 1:
         return f"A new version of a promoted claim; nobody has decided on version {item['version']} yet"
     return "New; nobody has decided yet"

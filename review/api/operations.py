@@ -70,6 +70,8 @@ _ITEM = an_object(
         "claim_key": STRING,
         "version": NUMBER,
         "kind": STRING,
+        "channel": STRING,
+        "agent_state": nullable(an_object({"agent": STRING, "key": nullable(STRING), "run_id": nullable(STRING)})),
         "state": STRING,
         "workarea": STRING,
         "workarea_path": STRING,

@@ -14,6 +14,7 @@ class QueueShape(StrictSerializer):
     scan = Text(max_length=64, required=False, help_text="pending, clean, flagged, blocked or failed.")
     author_key = Reference(required=False)
     claim_key = Text(max_length=128, required=False, help_text="Part of a claim key.")
+    channel = Text(max_length=64, required=False, help_text="claim, agent_note or agent_slot.")
     turn = Text(max_length=64, required=False, help_text="mine: this key may judge it now; or others.")
     limit = Whole(required=False, help_text="1 to 100; 50 when left out.")
     cursor = Text(max_length=4096, required=False)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from memory.claims.models import Artifact, ScanReport
-from memory.claims.states import State
+from memory.claims.states import State, Surface
 from memory.scanning.chain import SCANNERS
 from memory.scanning.report import Outcome
 from oml.core.actor import Actor
 from oml.core.clock import now, rfc3339_seconds
+from review.agent_state import JOINS, agent_state
 from review.hands import author_of, reviewer_of
 from review.models import Serve, Verdict
 from review.policy import REASON_TEXT, ReasonCode, VerdictWord
@@ -34,8 +35,9 @@ def item_page(actor: Actor, *, serve_id: str) -> dict[str, Any]:
         serve_id: the id as sent.
 
     Returns:
-        ``served`` (as :func:`served_item`, with every scanner of the chain, run or not), ``effect`` of a
-        ratification, ``outside`` as :func:`item_outside`, ``author`` by name.
+        ``served`` (as :func:`served_item`, with every scanner of the chain, run or not), ``unopened``: how many of
+        its parts were not sent yet, ``effect`` of a ratification, ``outside`` as :func:`item_outside`, ``author`` by
+        name.
 
     Raises:
         As :func:`served_item`.
@@ -49,6 +51,7 @@ def item_page(actor: Actor, *, serve_id: str) -> dict[str, Any]:
     own = reviewer_of(actor).same_as(author_of(item))
     return {
         "served": served,
+        "unopened": sum(not part["served"] for part in served["parts"]),
         "author": item.author_principal.name,
         "effect": {
             "keys": readers.keys,
@@ -56,7 +59,7 @@ def item_page(actor: Actor, *, serve_id: str) -> dict[str, Any]:
             "ratified": ratified,
             "required": policy.min_verdicts,
             "promotes": ratified + 1 >= policy.min_verdicts,
-            "replaces": _version_of(item.previous_id),
+            "replaces": _replaced_version(item),
             "self_signed": own,
             "refusal": Frozen(item.workarea.path) if is_frozen(Status(item.workarea.status)) else None,
         },
@@ -76,7 +79,7 @@ def item_outside(actor: Actor, *, artifact: str) -> dict[str, Any]:
     known = access.load(actor)
     item = (
         Artifact.objects.filter(pk=artifact, tenant_id=actor.tenant_id)
-        .select_related("workarea__tenant")
+        .select_related("workarea__tenant", JOINS)
         .defer("text", "envelope")
         .first()
         if "\x00" not in artifact
@@ -101,7 +104,7 @@ def verdict_given(actor: Actor, *, serve_id: str) -> dict[str, Any] | None:
     """
     access.require_role(actor, Verb.REVIEW_VERDICT)
     serve = (
-        Serve.objects.select_related("artifact__workarea__tenant", "verdict")
+        Serve.objects.select_related("artifact__workarea__tenant", f"artifact__{JOINS}", "verdict")
         .defer("artifact__text", "artifact__envelope", "verdict__envelope")
         .filter(pk=serve_id, tenant_id=actor.tenant_id, reviewer_key_id=actor.key_id)
         .first()
@@ -125,6 +128,7 @@ def verdict_given(actor: Actor, *, serve_id: str) -> dict[str, Any] | None:
         "self_signed": verdict.self_signed,
         "artifact_id": item.pk,
         "claim_key": item.claim_key,
+        "agent_state": agent_state(item),
         "version": item.version,
         "state": item.state,
         "workarea_path": item.workarea.path,
@@ -146,16 +150,25 @@ def serve_subject(actor: Actor, *, serve_id: str) -> str:
     return found
 
 
-def _version_of(artifact_id: str | None) -> int | None:
-    """Numbers between two versions may have been rejected, so it is not always one less."""
-    return Artifact.objects.filter(pk=artifact_id).values_list("version", flat=True).first() if artifact_id else None
+def _replaced_version(item: Artifact) -> int | None:
+    """The version served until now. Numbers between two may have been rejected, so it is not always one less.
+
+    A claim names the one before it; of a slot that agents share it is whichever was ratified last.
+    """
+    if item.channel != Surface.CLAIM:
+        before = Artifact.objects.filter(
+            workarea_id=item.workarea_id, claim_key=item.claim_key, channel=item.channel, state=State.PROMOTED
+        )
+    elif item.previous_id is not None:
+        before = Artifact.objects.filter(pk=item.previous_id)
+    else:
+        return None
+    return before.values_list("version", flat=True).first()
 
 
 def _without_text(artifact_id: str) -> Artifact:
-    rows = Artifact.objects.select_related("workarea__tenant", "author_principal", "author_key").defer(
-        "text", "envelope"
-    )
-    return rows.get(pk=artifact_id)
+    rows = Artifact.objects.select_related("workarea__tenant", "author_principal", "author_key", JOINS)
+    return rows.defer("text", "envelope").get(pk=artifact_id)
 
 
 def _outside(item: Artifact) -> dict[str, Any]:
@@ -165,6 +178,8 @@ def _outside(item: Artifact) -> dict[str, Any]:
         "claim_key": item.claim_key,
         "version": item.version,
         "kind": item.kind,
+        "channel": item.channel,
+        "agent_state": agent_state(item),
         "state": item.state,
         "cause": item.cause,
         "simulation_id": item.simulation_id,

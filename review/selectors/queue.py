@@ -16,12 +16,13 @@ from django.db.models.functions import Length
 
 from memory.claims.lineage import STEP_UP
 from memory.claims.models import Artifact
-from memory.claims.states import Kind, ScanState
+from memory.claims.states import Kind, ScanState, Surface
 from oml.core.actor import Actor
 from oml.core.clock import now, parse_rfc3339, rfc3339, rfc3339_seconds
 from oml.core.errors import Validation
 from oml.core.paging import Pages, check_range
 from oml.crypto.secrets import cursor_key
+from review.agent_state import JOINS, agent_state
 from review.errors import ReviewerIsAuthor, ReviewerIsLineageAuthor, ScanPending, Stale
 from review.hands import WROTE_SQL, author_of, reviewer_of, wrote_params
 from review.models import Verdict
@@ -56,6 +57,7 @@ class QueueQuery:
     scan: str | None = None
     author_key: str | None = None
     claim_key: str | None = None
+    channel: str | None = None
     turn: str | None = None
     limit: int = 50
     cursor: str | None = None
@@ -142,7 +144,7 @@ def _shown(rows: QuerySet[Artifact]) -> QuerySet[Artifact]:
     """Rows in the queue's order with what a list shows of them: sizes and counts, never text (R3)."""
     ratified = Count("verdicts__reviewer_principal", filter=Q(verdicts__verdict=VerdictWord.RATIFY), distinct=True)
     return (
-        rows.select_related("workarea__tenant", "author_principal", "author_key")
+        rows.select_related("workarea__tenant", "author_principal", "author_key", JOINS)
         .annotate(size=Length("text"), lineage_count=Count("lineage", distinct=True), ratified=ratified)
         .defer("text", "envelope")
         .order_by("held_expires_at", "pk")
@@ -160,7 +162,7 @@ def _filtered(actor: Actor, query: QueueQuery) -> tuple[QuerySet[Artifact], dict
         node = known.decide(Verb.REVIEW_SERVE, access.find(actor, query.workarea), query.workarea)
         path = access.require_node(node).path
         rows = rows.filter(access.Scope((path,), ()).predicate("workarea__path"))
-    for name, allowed in (("kind", Kind), ("scan", ScanState), ("turn", Turn)):
+    for name, allowed in (("kind", Kind), ("scan", ScanState), ("channel", Surface), ("turn", Turn)):
         value = getattr(query, name)
         if value is not None and value not in list(allowed):
             raise Validation(f"{name} is one of {', '.join(allowed)}", param=name)
@@ -168,11 +170,13 @@ def _filtered(actor: Actor, query: QueueQuery) -> tuple[QuerySet[Artifact], dict
         rows = rows.filter(kind=query.kind)
     if query.scan is not None:
         rows = rows.filter(scan_state=query.scan)
+    if query.channel is not None:
+        rows = rows.filter(channel=query.channel)
     if query.author_key is not None:
         rows = rows.filter(author_key_id=query.author_key)
     if query.claim_key is not None:
         rows = rows.filter(claim_key__icontains=query.claim_key)
-    names = ("workarea", "kind", "scan", "author_key", "claim_key", "turn")
+    names = ("workarea", "kind", "scan", "author_key", "claim_key", "channel", "turn")
     return rows, {"view": "review_queue", **{name: getattr(query, name) for name in names}}
 
 
@@ -235,6 +239,8 @@ def _item(item: Any, policy: Policy, blocked_by: dict[str, Any] | None) -> dict[
         "claim_key": item.claim_key,
         "version": item.version,
         "kind": item.kind,
+        "channel": item.channel,
+        "agent_state": agent_state(item),
         "state": item.state,
         "workarea": workarea.pk,
         "workarea_path": workarea.path,

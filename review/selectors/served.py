@@ -8,6 +8,7 @@ from memory.claims.models import Artifact, Lineage, ScanReport
 from memory.claims.states import State
 from oml.core.actor import Actor
 from oml.core.clock import now, rfc3339, rfc3339_seconds
+from review.agent_state import JOINS, agent_state
 from review.errors import ServeConsumed, ServeExpired, Stale
 from review.models import Serve
 from review.parts import parts_of
@@ -44,7 +45,7 @@ def live_serve(actor: Actor, *, serve_id: str) -> tuple[Serve, access.Access]:
     access.require_role(actor, Verb.REVIEW_SERVE)
     known = access.load(actor)
     serve = (
-        Serve.objects.select_related("artifact__workarea")
+        Serve.objects.select_related("artifact__workarea", f"artifact__{JOINS}")
         .filter(pk=serve_id, tenant_id=actor.tenant_id, reviewer_key_id=actor.key_id)
         .first()
         if "\x00" not in serve_id
@@ -75,6 +76,8 @@ def view_of(serve: Serve, *, readable: access.Scope) -> dict[str, Any]:
             "claim_key": item.claim_key,
             "version": item.version,
             "kind": item.kind,
+            "channel": item.channel,
+            "agent_state": agent_state(item),
             "workarea": item.workarea_id,
             "workarea_path": item.workarea.path,
             "submitted_at": rfc3339_seconds(item.submitted_at),

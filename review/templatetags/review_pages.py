@@ -56,10 +56,36 @@ def claim_state(word: str) -> dict[str, str]:
     return {"state": word, "word": wording.STATES[word]}
 
 
+@register.inclusion_tag("partials/outcome.html")
+def part_seen(served: bool) -> dict[str, str]:
+    """Whether a part was sent to this reviewer: shape, word and colour."""
+    if served:
+        return {"outcome": "seen", "word": "Opened", "meaning": "sent to you under this view"}
+    return {"outcome": "unseen-part", "word": "Not opened", "meaning": "not sent to you yet"}
+
+
 @register.filter
 def kind_words(kind: str) -> str:
     """``derived fact`` for ``derived_fact``."""
     return wording.KINDS.get(kind, kind)
+
+
+@register.filter
+def item_title(item: Mapping[str, Any]) -> str:
+    """A claim key, or ``Slot tone of @acme/triage``."""
+    return wording.item_title(item)
+
+
+@register.filter
+def item_kind(item: Mapping[str, Any]) -> str:
+    """``derived fact``, or ``shared agent state``."""
+    return wording.item_kind(item)
+
+
+@register.filter
+def audience(item: Mapping[str, Any]) -> str:
+    """Who meets a promoted write of an agent; empty for a claim."""
+    return wording.audience(item)
 
 
 @register.filter

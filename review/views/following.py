@@ -10,7 +10,7 @@ from django.urls import reverse
 from oml.core.actor import Actor
 from review.selectors.edge_queue import next_edge
 from review.selectors.queue import next_turn
-from review.wording import KINDS, edge_title
+from review.wording import edge_title, item_kind, item_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ def after_edge(actor: Actor, edge: str) -> Following | None:
 def _item(found: dict[str, Any] | None) -> Following | None:
     if found is None:
         return None
-    words = f"{KINDS.get(found['kind'], found['kind'])} in {found['workarea_path']}"
-    return Following(found["claim_key"], words, reverse("open-item", args=[found["artifact_id"]]))
+    words = f"{item_kind(found)} in {found['workarea_path']}"
+    return Following(item_title(found), words, reverse("open-item", args=[found["artifact_id"]]))
 
 
 def _edge(found: dict[str, Any] | None) -> Following | None:

@@ -17,12 +17,12 @@ from oml.core.errors import OmlError, Validation
 from review.actions.part import serve_part, whole
 from review.actions.serve import serve_item
 from review.actions.verdict import give_verdict
-from review.errors import ServeConsumed, ServeExpired, Stale
+from review.errors import PartsUnserved, ServeConsumed, ServeExpired, Stale
 from review.forms import LONGEST_REASON, REASONS, VerdictForm
 from review.selectors.item_page import item_outside, item_page, serve_subject, verdict_given
 from review.views.following import after_item
 from review.views.page import refusal_page, reviewer_page
-from review.wording import changes, seen_fields
+from review.wording import changes, item_title, seen_fields
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -74,7 +74,7 @@ def verdict(request: HttpRequest, actor: Actor, serve: str) -> HttpResponse:
     form = VerdictForm(request.POST)
     try:
         give_verdict(actor, command=form.command(serve))
-    except Validation as refusal:
+    except (Validation, PartsUnserved) as refusal:  # neither consumes the serve: the page is still good
         try:
             return _item(request, actor, serve, words=form.words(), refusal=refusal)
         except OmlError as later:
@@ -126,7 +126,7 @@ def _refused(request: HttpRequest, actor: Actor, serve: str, refusal: OmlError, 
 def _subject(outside: dict[str, Any]) -> dict[str, Any]:
     """How the pages around a serve name an item."""
     return {
-        "title": outside["claim_key"],
+        "title": item_title(outside),
         "state": outside["state"],
         "waits": outside["state"] == "held",
         "open_address": reverse("open-item", args=[outside["artifact_id"]]),

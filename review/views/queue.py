@@ -6,13 +6,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from memory.claims.states import Kind, ScanState
+from memory.claims.states import Kind, ScanState, Surface
 from oml.core.actor import Actor
 from review.forms import QueueFilters
 from review.selectors.queue_page import queue_page
 from review.selectors.turns import Turn
 from review.views.page import reviewer_page
-from review.wording import KINDS, OUTCOMES
+from review.wording import CHANNELS, KINDS, OUTCOMES
 
 
 @require_safe
@@ -39,6 +39,7 @@ def queue(request: HttpRequest, actor: Actor) -> HttpResponse:
             "reviews_anywhere": page["reviews_anywhere"],
             "chosen": form.chosen(),
             "kinds": [(str(kind), KINDS[kind]) for kind in Kind],
+            "channels": [(str(channel), CHANNELS[channel]) for channel in Surface],
             "outcomes": [(str(scan), OUTCOMES[scan][0]) for scan in ScanState],
             "elsewhere": page["elsewhere"],
             "cleared": "?turn=" + str(query.turn),

@@ -161,11 +161,11 @@ def test_item_page__with_evidence__opens_it_in_the_browser_before_the_verdict(wo
     reviewer = human(world, name="rita")
     artifact = cite(world, records.ingest("Evidence <b>as sent</b>."))
     page = reviewer.opens(artifact)
-    assert "not opened yet" in said(page)
+    assert "Not opened" in said(page)
     serve = page.request["PATH_INFO"].rsplit("/", 1)[-1]
     part = reviewer.get(f"/review/serves/{serve}/parts/evidence-0")
     assert "Evidence &lt;b&gt;as sent&lt;/b&gt;." in part.content.decode()
-    assert "not opened yet" not in said(reviewer.get(f"/review/serves/{serve}"))
+    assert "Not opened" not in said(reviewer.get(f"/review/serves/{serve}"))
 
 
 # --- readers --------------------------------------------------------------------------------------------
