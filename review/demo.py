@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from oml.core.actor import Actor, Channel, Role
+from review.demo_agents import do_agent_work
 from review.demo_work import Cast, do_sample_work
 from workareas.actions.keys import GrantSpec, NewPrincipal, enrol_human, issue_key, set_human_access
 from workareas.actions.nodes import Crew, advance_status, allow_relaxed_review, create_workarea
@@ -31,9 +32,9 @@ _KEYS: dict[str, tuple[Role, tuple[Capability, ...], str]] = {
     "reviewer2": (Role.DREAMER, (Capability.READER, Capability.REVIEW), "Second review service"),
 }
 _HUMANS: dict[str, tuple[str, Role, tuple[str, ...]]] = {
-    "reviewer": ("Rosa Reviewer", Role.DREAMER, ("read", "review")),
-    "reviewer2": ("Ravi Reviewer", Role.DREAMER, ("read", "review")),
-    "admin": ("Ada Admin", Role.ADMIN, ("read", "administer")),
+    "reviewer": ("Rosa Reviewer", Role.DREAMER, ("read", "review", "persistence_read")),
+    "reviewer2": ("Ravi Reviewer", Role.DREAMER, ("read", "review", "persistence_read")),
+    "admin": ("Ada Admin", Role.ADMIN, ("read", "administer", "persistence_read", "persistence_delete")),
 }
 
 
@@ -46,6 +47,7 @@ class Demo:
     keys: dict[str, str] = field(default_factory=dict)
     key_ids: dict[str, str] = field(default_factory=dict)
     humans: dict[str, dict[str, str]] = field(default_factory=dict)
+    agents: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -54,6 +56,7 @@ class Demo:
             "keys": self.keys,
             "key_ids": self.key_ids,
             "humans": self.humans,
+            "agents": self.agents,
         }
 
 
@@ -75,6 +78,7 @@ def build_demo() -> Demo:
             reviewers_agent=_agent_of(admin, people["reviewer"]),
         )
     )
+    demo.agents = do_agent_work(admin, actors["writer"])
     return demo
 
 

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from oml.demo.evidence import EvidenceStory
 from oml.demo.governance import Governance
+from oml.demo.runs import RunStory
 from oml.demo.server import ROOT, NoServer, running
 from oml.demo.story import BrokenPromise, Story
 
@@ -39,6 +40,7 @@ def main() -> int:
             anyio.run(story.play)
             Governance(story).play()
             anyio.run(EvidenceStory(document, say).play)
+            anyio.run(RunStory(document, say).play)
             say(verify_journal(home))
     except (BrokenPromise, NoServer, MCPError, httpx2.HTTPError) as broken:
         out.print("\n[red]The story breaks off:[/red] ", end="")

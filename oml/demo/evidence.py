@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 
-from oml.demo.story import WORKAREA, Agent, BrokenPromise, Story, promise
+from oml.demo.story import WORKAREA, Agent, BrokenPromise, Story, first_cause, promise
 
 RECORDS = "/records"
 
@@ -26,10 +26,7 @@ class EvidenceStory(Story):
             await anyio.to_thread.run_sync(self.reviewer_reads_it_first)
             await self.reader_reads_what_was_cited()
         except BaseExceptionGroup as group:  # the client's task group wraps whatever leaves its context
-            inner: BaseException = group
-            while isinstance(inner, BaseExceptionGroup):
-                inner = inner.exceptions[0]
-            raise inner from None
+            raise first_cause(group) from None
 
     async def agent_keeps_evidence(self) -> None:
         async with self.agent("writer", RECORDS) as call:

@@ -75,7 +75,7 @@ class Story:
             await self.reader_recalls()
             await self.retry_is_free()
         except BaseExceptionGroup as group:  # the client's task group wraps whatever leaves its context
-            raise _first(group) from None
+            raise first_cause(group) from None
 
     async def agent_remembers(self) -> None:
         async with self.agent("writer") as call:
@@ -222,9 +222,10 @@ class Agent:
         return [tool.name for tool in (await self.client.list_tools()).tools]
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def first_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What went wrong inside a client's task group."""
     inner = group.exceptions[0]
-    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner
+    return first_cause(inner) if isinstance(inner, BaseExceptionGroup) else inner
 
 
 def promise(held: bool, otherwise: str) -> None:

@@ -16,7 +16,7 @@ from oml.embedded.places import Places
 def write_demo(places: Places, *, port: int) -> dict[str, Any]:
     """Joins what bootstrap wrote with where it is served, and writes ``demo.json``.
 
-    Returns: the document: base_url, mcp_url, tenant, workareas, keys, key_ids, humans.
+    Returns: the document: base_url, mcp_url, tenant, workareas, keys, key_ids, humans, agents.
     """
     base_url = f"http://127.0.0.1:{port}"
     document = {"base_url": base_url, "mcp_url": f"{base_url}/mcp", **json.loads(places.seed.read_text())}
