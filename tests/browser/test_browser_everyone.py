@@ -9,10 +9,18 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from memory.claims.actions.lifecycle import demote_memory
+from memory.claims.commands import EvidenceRef
+from memory.graph.actions.propose import ProposeCommand, propose_edge
+from memory.graph.labels import EdgeKind
+from memory.runs.rules import Scope
+from oml.core.actor import Actor
 from oml.core.clock import now
 from review.models import Serve
 from tests.browser.conftest import Visit
 from tests.support.people import PASSWORD
+from tests.support.records import Records
+from tests.support.runs import begin, register
 from tests.support.world import World
 from workareas.actions.nodes import set_policy
 from workareas.models import Key
@@ -34,6 +42,16 @@ REVIEW_PAGES = (
     "item with problem",
     "not counted",
     "decided",
+    "edges",
+    "edges of others",
+    "edges empty",
+    "edge",
+    "edge with problem",
+    "edge decided",
+    "edge between workareas",
+    "item with evidence",
+    "evidence",
+    "shared slot",
 )
 ADMIN_PAGES = {
     "start": "/admin/",
@@ -58,7 +76,23 @@ def work(world: World, rita: Key) -> World:
     world.scan()
     world.submit(claim_key="unscanned", text="Not yet.")
     set_policy(world.admin, workarea="universe.a", settings={"serve_ttl_s": 600})
+    proposer = world.key("proposer")
+    far = world.promoted(on="b", text="Tin is delivered on Thursdays.", claim_key=f"far/{LONG_KEY}")
+    _propose(proposer, EdgeKind.CLAIM, "contradicts", source, far, note="One of​ them is wrong. " + "x" * 200)
+    _propose(proposer, EdgeKind.WORKAREA, "continues", "universe.a", "universe.b")
+    gone = world.promoted(on="b", claim_key="gone")
+    _propose(proposer, EdgeKind.CLAIM, "supports", gone, source)
+    demote_memory(world.admin, artifact=gone, reason="Wrong.")
+    record = Records(world).ingest("From the gate's log: " + "y" * 300, properties=["gate:north"])
+    world.submit(claim_key="with-evidence", evidence=(EvidenceRef(record),))
+    register(world)
+    begin(world).pin("tone", {"tone": "kind"}, scope=Scope.SHARED)
+    world.scan()
     return world
+
+
+def _propose(by: Actor, kind: EdgeKind, label: str, start: str, end: str, *, note: str = "") -> None:
+    propose_edge(by, command=ProposeCommand(kind, label, start, end, note=note))
 
 
 def _show(page: Page, name: str) -> None:
@@ -84,10 +118,33 @@ def _show(page: Page, name: str) -> None:
         "queue empty": "/review/?claim_key=zinc",
         "refused": "/review/?kind=opinion",
         "not found": "/review/nothing-here",
+        "edges of others": "/review/edges/?turn=others",
+        "edges empty": "/review/edges/?kind=claim&workarea=universe.a.team",
     }
-    page.goto(others.get(name, "/review/"))
+    page.goto(others.get(name, "/review/edges/" if name.startswith("edge") else "/review/"))
     if name == "keys":
         page.get_by_role("button", name="Keyboard shortcuts").click()
+    opens = {
+        "edge": "Open tin-days contradicts",
+        "edge with problem": "Open tin-days contradicts",
+        "edge decided": "Open tin-days contradicts",
+        "edge between workareas": "Open universe.a continues",
+        "item with evidence": "Open with-evidence",
+        "evidence": "Open with-evidence",
+        "shared slot": "Open Slot tone",
+    }
+    if name in opens:
+        page.get_by_role("button", name=opens[name]).click()
+        expect(page.get_by_role("heading", name="Your decision")).to_be_visible()
+    if name == "edge with problem":
+        page.get_by_role("button", name="Reject").click()
+        expect(page.get_by_role("alert")).to_be_visible()
+    elif name == "edge decided":
+        page.get_by_role("button", name="Ratify").click()
+        expect(page.get_by_text("You ratified it.")).to_be_visible()
+    elif name == "evidence":
+        page.get_by_role("link", name="version 0").click()
+        expect(page.get_by_role("heading", name="Content as sent")).to_be_visible()
     if name not in ("item", "item with problem", "decided", "not counted"):
         return
     page.get_by_role("button", name="Open a-long").click()
