@@ -8,7 +8,7 @@ removed one, in an answer or in what orders it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 from django.db import connection
-from django.db.models import BooleanField, Exists, FloatField, OuterRef, Q, QuerySet
-from django.db.models.expressions import RawSQL
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
-from memory.recall.bm25 import LexicalQuery, lexeme_of, lexical_query, place_of, sparse
+from memory.recall.bm25 import LexicalQuery, lexeme_of, lexical_query, place_of
 from memory.recall.embedders import EmbedderUnavailable, embedder
 from memory.recall.lexer import query_terms
 from memory.records import content, derive, lanes, rules
 from memory.records.models import Record, RecordChunk, RecordEntry, RecordProperty, RecordTag
 from memory.records.selectors.reading import bodies_of
+from memory.records.selectors.search import Best, Question, best_chunks
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339
 from oml.core.paging import Pages, check_range
@@ -38,11 +38,8 @@ logger = logging.getLogger(__name__)
 MAX_K = 50
 MAX_LIMIT = 200
 MAX_TERMS = 64
-PER_ARM = 200
 #: Contents up to this many bytes come whole; of longer ones the best chunk, and its record says so.
 MAX_SHOWN = 32 * 1024
-#: How far meaning and words count; the weights of recall, whose vectors and numbers these are.
-MEANING, WORDS = 8.4, 2.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +89,14 @@ def gather(actor: Actor, *, query: GatherQuery) -> dict[str, Any]:
         rows = rows.filter(authority__gte=query.min_authority)
     if query.query is None:
         newest = rows.order_by("-ingested_at", "sr_id")[: query.k]
-        return {"records": _bodies(list(newest), {}, {})}
+        return {"records": _bodies(list(newest), {})}
     vector, model_id, trust = _embed(query.query)
-    scores, best = _scores(actor, rows, query.query, vector, model_id, trust)
-    found = list(Record.objects.filter(pk__in=scores))
-    found.sort(key=lambda one: (-scores[one.pk], -one.authority, -one.ingested_at.timestamp(), one.pk))
-    answer: dict[str, Any] = {"records": _bodies(found[: query.k], scores, best)}
+    asked = Question(_weigh(actor, query.query), vector, model_id, trust)
+    best = best_chunks(actor.principal_id, rows, asked, least=query.k)
+    # Asked for once more in the scope: a record removed meanwhile is no answer.
+    found = list(rows.filter(pk__in=best))
+    found.sort(key=lambda one: (-best[one.pk].score, -one.authority, -one.ingested_at.timestamp(), one.pk))
+    answer: dict[str, Any] = {"records": _bodies(found[: query.k], best)}
     if vector is None:
         answer["degraded"] = ["vector"]
     return answer
@@ -133,7 +132,7 @@ def timeline(actor: Actor, *, query: TimelineQuery) -> dict[str, Any]:
         rows = rows.filter(Q(**{f"ingested_at__{side}": moment}) | Q(ingested_at=moment, **{f"sr_id__{side}": sr_id}))
     ordered = rows.order_by("ingested_at", "sr_id") if rising else rows.order_by("-ingested_at", "-sr_id")
     page, cursor = pages.cut(ordered[: query.limit + 1], query.limit)
-    return {"records": _bodies(page, {}, {}), "next_cursor": cursor}
+    return {"records": _bodies(page, {}), "next_cursor": cursor}
 
 
 def _live(actor: Actor, *, properties: Sequence[rules.Property], lane_names: Sequence[str]) -> QuerySet[Record]:
@@ -158,41 +157,6 @@ def _embed(query: str) -> tuple[NDArray[np.float32] | None, str, float]:
         return None, "", 0.0
 
 
-def _scores(
-    actor: Actor,
-    rows: QuerySet[Record],
-    query: str,
-    vector: NDArray[np.float32] | None,
-    model_id: str,
-    trust: float,
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Scores of the records that either arm found, and the best chunk of each."""
-    asked = _weigh(actor, query)
-    words = RawSQL("-(memory_recordchunk.lexical <#> %s::sparsevec)", [sparse(asked.weights)], FloatField())
-    chunks = RecordChunk.objects.filter(owner_id=actor.principal_id, record__in=rows.values("pk"))
-    chunks = chunks.annotate(words=words)
-    arms = []
-    if asked.candidates:
-        holds = RawSQL("memory_recordchunk.lexemes @@ %s::tsquery", [asked.tsquery], BooleanField())
-        arms.append(chunks.filter(holds).order_by("-words", "pk"))
-    if vector is not None:
-        literal = "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
-        meaning = RawSQL("1 - (memory_recordchunk.embedding <=> %s::halfvec)", [literal], FloatField())
-        chunks = chunks.annotate(meaning=meaning)
-        arms = [arm.annotate(meaning=meaning) for arm in arms]
-        arms.append(chunks.filter(model_id=model_id).order_by("-meaning", "pk"))
-    columns = ["record_id", "text", "words", *(["meaning"] if vector is not None else [])]
-    scores: dict[str, float] = {}
-    best: dict[str, str] = {}
-    for arm in arms:
-        for sr_id, text, lexical, *rest in arm.values_list(*columns)[:PER_ARM]:
-            close = rest[0] if rest and rest[0] is not None else 0.0
-            score = WORDS * lexical / asked.norm + MEANING * trust * close
-            if score > scores.get(sr_id, float("-inf")):
-                scores[sr_id], best[sr_id] = round(score, 6), text
-    return scores, best
-
-
 def _weigh(actor: Actor, query: str) -> LexicalQuery:
     """The query's terms by how rare they are among this principal's own chunks."""
     places = list(dict.fromkeys(place_of(term) for term in query_terms(query)))[:MAX_TERMS]
@@ -209,20 +173,22 @@ def _weigh(actor: Actor, query: str) -> LexicalQuery:
     return lexical_query(places, rows=rows, documents=frequencies, absent=True)
 
 
-def _bodies(records: Sequence[Record], scores: dict[str, float], best: dict[str, str]) -> list[dict[str, Any]]:
+def _bodies(records: Sequence[Record], best: Mapping[str, Best]) -> list[dict[str, Any]]:
     entries = RecordEntry.objects.in_bulk([record.head_id for record in records])
     covered = derive.coverage([record.pk for record in records])
     whole = {record.head_id for record in records if record.size <= MAX_SHOWN}
+    long = [record.pk for record in records if record.head_id not in whole and record.pk in best]
+    texts = dict(RecordChunk.objects.filter(pk__in=[best[pk].chunk for pk in long]).values_list("record_id", "text"))
     bodies = bodies_of([entries[record.head_id] for record in records], whole)
     for record, body in zip(records, bodies, strict=True):
         if record.head_id not in whole:
-            body["content"] = best.get(record.pk) or _opening(record)
+            body["content"] = texts.get(record.pk) or _opening(record)
             body["content_truncated"] = True
         mine = covered.get(record.pk)
         if mine is not None and mine["vectors"] < mine["chunks"]:
             body["chunks_without_vector"] = mine["chunks"] - mine["vectors"]
-        if record.pk in scores:
-            body["score"] = scores[record.pk]
+        if record.pk in best:
+            body["score"] = best[record.pk].score
     return bodies
 
 
