@@ -6,20 +6,23 @@ import hashlib
 import json
 import socket
 from datetime import timedelta, timezone
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 
+from memory.records import rules
 from memory.records.actions.ingest import ingest_record
 from memory.records.commands import IngestCommand
-from memory.records.models import ContentBlob, Record, RecordEntry
+from memory.records.models import ContentBlob, Lane, Record, RecordEntry
 from oml.core.actor import Role
 from oml.core.errors import OmlError
 from oml.journal.models import JournalEntry
 from tests.support.journal import journalled, length
 from tests.support.records import HARD, Records, body_of, code_of
 from tests.support.world import World
-from workareas.actions.keys import revoke_key
+from workareas.actions.keys import enrol_human, revoke_key
 from workareas.actions.nodes import advance_status
 
 pytestmark = pytest.mark.django_db
@@ -137,8 +140,30 @@ def test_lane__opened_with_a_type_of_its_own__takes_records_by_label_and_uuid(re
         body = records.read(records.ingest("a", assign_lane=reference, source_type="ticket"))
         assert (body["lane"], body["lane_uuid"], body["authority_level"]) == ("crm", lane["lane_uuid"], 65)
     listed = records.call("GET", "/v1/lanes").json()["items"]
-    assert [one["lane"] for one in listed] == ["crm"]
+    assert [one["lane"] for one in listed] == [f"home/{records.by.key_id}", "crm"]
     assert code_of(records.call("POST", "/v1/lanes", {"label": "crm"})) == "request.validation"
+
+
+def test_home_lane__of_a_new_key__is_there_before_its_first_record(records: Records, world: World) -> None:
+    for actor in (world.key("reader"), world.key("writer", principal=world.writer.principal_id), world.operator):
+        lane = Lane.objects.get(home_of=actor.key_id)
+        assert (lane.owner_id, lane.label, lane.workarea) == (actor.principal_id, f"home/{actor.key_id}", None)
+        assert dict(lane.source_types.values_list("name", "authority")) == rules.SEEDED
+    human = enrol_human(world.admin, username="ada", name="Ada", password="a long enough one", role=Role.WRITER)
+    assert human.home_lane.label == f"home/{human.pk}"
+
+
+def test_home_lane__of_a_key_older_than_lanes__is_made_by_the_migration_or_at_its_first_record(
+    records: Records, world: World
+) -> None:
+    older, oldest = world.key("writer"), world.key("writer")
+    Lane.objects.filter(home_of__in=[older.key_id, oldest.key_id]).delete()
+    assert records.read(records.ingest("a", by=oldest), by=oldest)["lane"] == f"home/{oldest.key_id}"
+    for _ in range(2):
+        import_module("memory.migrations.0011_home_lanes").make_missing(apps, None)
+    lane = Lane.objects.get(home_of=older.key_id)
+    assert (lane.owner_id, lane.label) == (older.principal_id, f"home/{older.key_id}")
+    assert dict(lane.source_types.values_list("name", "authority")) == rules.SEEDED
 
 
 def test_lane__in_a_validated_workarea__takes_nothing_more(records: Records, world: World) -> None:
