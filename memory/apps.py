@@ -1,6 +1,8 @@
 from importlib import import_module
+from typing import Any
 
 from django.apps import AppConfig
+from django.db.models.signals import post_save
 
 #: Imported for what they register: errors, events, outbox handlers, ladder checks, what an erasure destroys.
 REGISTERING = (
@@ -32,3 +34,12 @@ class MemoryConfig(AppConfig):
         from workareas.actions.reassign import on_move
 
         on_move(index.move)
+        post_save.connect(_home_lane, sender="workareas.Key", dispatch_uid="memory.home_lane")
+
+
+def _home_lane(instance: Any, created: bool, raw: bool = False, **_: Any) -> None:
+    """Every key has a home lane, made with it, whichever door issues it (design: records, Model)."""
+    if created and not raw:
+        from memory.records import lanes
+
+        lanes.make_home(tenant_id=instance.tenant_id, owner_id=instance.principal_id, key_id=instance.pk)
