@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 _MADE = "Written by `make reference` from the code; do not edit."
@@ -43,14 +44,19 @@ def events_page() -> str:
         fields = [field.name for field in dataclasses.fields(cls) if field.name not in base]
         payload = ", ".join(cls.wire_names.get(field, field) for field in fields if field not in cls.subject_fields)
         subject = ", ".join(cls.subject_fields)
-        rows.append(f"| `{name}` | {cls.event_version} | {subject} | {payload} | {'yes' if cls.tail else 'no'} |")
+        rows.append(f"| `{name}` | {cls.event_version} | {subject} | {payload} | {_tail_of(cls)} |")
     return _page(
         "Events",
         "One append-only journal per tenant; its sequence is the order of everything (D1). Payloads carry ids, "
         "closed words, numbers and commitments, never text. *Tail*: a reader's `oml_events_tail` may carry it, "
-        "where the key may read its subject; `lifecycle.erase` only if the claim was ever promoted (R3).",
+        "where the key may read its subject; `lifecycle.erase` only if the claim was ever promoted (R3); *owner*: the "
+        "tail of that principal alone whose record, run or state it is.",
         ["| event | version | subject | payload | tail |", "|---|---|---|---|---|", *rows],
     )
+
+
+def _tail_of(cls: type[Any]) -> str:
+    return "owner" if cls.owned else "yes" if cls.tail else "no"
 
 
 def permissions_page() -> str:

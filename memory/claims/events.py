@@ -20,8 +20,9 @@ class ClaimEvent(Event):
     version: int
     channel: str = Surface.CLAIM
 
-    def in_tail(self) -> bool:
-        return self.tail and self.channel == Surface.CLAIM
+    @classmethod
+    def in_tail(cls, payload: dict[str, Any]) -> bool:
+        return cls.tail and "channel" not in payload
 
     def payload(self) -> dict[str, Any]:
         payload = super().payload()
@@ -106,5 +107,6 @@ class Erased(ClaimEvent):
     was_promoted: bool
     reason_commitment: str | None
 
-    def in_tail(self) -> bool:
-        return self.was_promoted and super().in_tail()
+    @classmethod
+    def in_tail(cls, payload: dict[str, Any]) -> bool:
+        return bool(payload["was_promoted"]) and super().in_tail(payload)

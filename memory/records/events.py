@@ -15,7 +15,7 @@ class RecordEvent(Event):
     version: int
 
 
-@event("record.ingested", subject=_VERSION)
+@event("record.ingested", subject=_VERSION, owned=True)
 @dataclass(frozen=True, kw_only=True)
 class Ingested(RecordEvent):
     """``content_commitment`` is an HMAC of the content's digest under a salt that is kept with the content."""
@@ -24,26 +24,26 @@ class Ingested(RecordEvent):
     content_commitment: str
 
 
-@event("record.updated", subject=_VERSION)
+@event("record.updated", subject=_VERSION, owned=True)
 @dataclass(frozen=True, kw_only=True)
 class Updated(RecordEvent):
     changed: tuple[str, ...]
     content_commitment: str | None
 
 
-@event("record.property_added", subject=_VERSION)
+@event("record.property_added", subject=_VERSION, owned=True)
 @dataclass(frozen=True, kw_only=True)
 class PropertyAdded(RecordEvent):
     pass
 
 
-@event("record.property_removed", subject=_VERSION)
+@event("record.property_removed", subject=_VERSION, owned=True)
 @dataclass(frozen=True, kw_only=True)
 class PropertyRemoved(RecordEvent):
     pass
 
 
-@event("record.connected", subject=_VERSION)
+@event("record.connected", subject=_VERSION, owned=True)
 @dataclass(frozen=True, kw_only=True)
 class Connected(RecordEvent):
     """``connected`` is false where a connection was taken away."""
@@ -52,27 +52,27 @@ class Connected(RecordEvent):
     connected: bool
 
 
-@event("record.corrected", subject=("sr_id",))
+@event("record.corrected", subject=("sr_id",), owned=True)
 @dataclass(frozen=True, kw_only=True)
 class Corrected(Event):
     sr_id: str
     correction: str
 
 
-@event("record.adjusted", subject=("sr_id",))
+@event("record.adjusted", subject=("sr_id",), owned=True)
 @dataclass(frozen=True, kw_only=True)
 class Adjusted(Event):
     sr_id: str
     adjustment: str
 
 
-@event("record.tombstoned", subject=_VERSION)
+@event("record.tombstoned", subject=_VERSION, owned=True)
 @dataclass(frozen=True, kw_only=True)
 class Removed(RecordEvent):
     pass
 
 
-@event("record.grouped", subject=("group",))
+@event("record.grouped", subject=("group",), owned=True)
 @dataclass(frozen=True, kw_only=True)
 class Grouped(Event):
     """``group`` is its number; its name stays in its row."""
@@ -82,13 +82,13 @@ class Grouped(Event):
     removed: int
 
 
-@event("record.lane_opened", subject=("lane",))
+@event("record.lane_opened", subject=("lane",), owned=True)
 @dataclass(frozen=True, kw_only=True)
 class LaneOpened(Event):
     lane: str
 
 
-@event("record.imported", subject=("sr_id",))
+@event("record.imported", subject=("sr_id",), owned=True)
 @dataclass(frozen=True, kw_only=True)
 class Imported(Event):
     """Entries of another engine were taken in; ``version`` is the head's after that."""

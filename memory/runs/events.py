@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from oml.journal.registry import Event, event
 
@@ -21,7 +22,7 @@ class AgentChanged(Event):
     manifest_digest: str
 
 
-@event("run.started", subject=("run_id",))
+@event("run.started", subject=("run_id",), owned=True)
 @dataclass(frozen=True, kw_only=True)
 class RunStarted(Event):
     """The run executes as the entry's own principal."""
@@ -30,7 +31,7 @@ class RunStarted(Event):
     agent_id: str
 
 
-@event("run.finished", subject=("run_id",))
+@event("run.finished", subject=("run_id",), owned=True)
 @dataclass(frozen=True, kw_only=True)
 class RunFinished(Event):
     run_id: str
@@ -48,19 +49,19 @@ class Written(Event):
     content_commitment: str | None = None
 
 
-@event("state.pinned", subject=("run_id", "memory_id"))
+@event("state.pinned", subject=("run_id", "memory_id"), owned=True)
 @dataclass(frozen=True, kw_only=True)
 class Pinned(Written):
     pass
 
 
-@event("state.noted", subject=("run_id", "memory_id"))
+@event("state.noted", subject=("run_id", "memory_id"), owned=True)
 @dataclass(frozen=True, kw_only=True)
 class Noted(Written):
     pass
 
 
-@event("state.deleted", subject=("agent_id",))
+@event("state.deleted", subject=("agent_id",), owned=True)
 @dataclass(frozen=True, kw_only=True)
 class StateDeleted(Event):
     """Rows of one scope; ``actor_principal`` whose they were, null where they were shared."""
@@ -70,3 +71,9 @@ class StateDeleted(Event):
     actor_principal: str | None
     memory_ids: tuple[int, ...]
     checkpoint: bool = False
+
+    @classmethod
+    def owner(cls, _principal_id: str, payload: dict[str, Any]) -> str | None:
+        """Whose rows they were, whoever deleted them; what was shared ends with a ``lifecycle.demote``."""
+        owner: str | None = payload["actor_principal"]
+        return owner

@@ -139,5 +139,6 @@ def _row(actor: Actor, item: Event, head: Head, at: datetime) -> tuple[Any, ...]
         item.far_workarea_id,
         item.simulation_id,
         next(iter(subject.values()), None),
-        item.in_tail(),
+        item.in_tail(record["payload"]),
+        item.owner(actor.principal_id, record["payload"]),
     )

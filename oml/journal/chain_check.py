@@ -72,6 +72,7 @@ class Row(NamedTuple):
     simulation_id: str | None
     subject_id: str | None
     tail: bool
+    owner_id: str | None
 
 
 class Head(NamedTuple):
@@ -196,9 +197,20 @@ def _wrong_column(row: Row, record: dict[str, Any]) -> str | None:
         return "simulation_id"
     if not _subject_agrees(row.subject_id, record.get("subject"), event):
         return "subject_id"
-    # What decides about the tail is the event's class; one that decides case by case cannot be recomputed here.
-    if event is not None and event.in_tail is Event.in_tail and row.tail != event.tail:
-        return "tail"
+    return _wrong_audience(row, record, event) if event is not None else None
+
+
+def _wrong_audience(row: Row, record: dict[str, Any], event: type[Event]) -> str | None:
+    """Whether tails carry the entry as its event says, from its payload."""
+    try:
+        payload = record["payload"]
+        if row.tail != event.in_tail(payload):
+            return "tail"
+        # Entries older than the column have none; that keeps one from its owner and shows it to nobody.
+        if row.owner_id not in (None, event.owner(record["actor"]["principal"], payload)):
+            return "owner_id"
+    except (KeyError, TypeError):
+        return "canonical"
     return None
 
 

@@ -36,6 +36,7 @@ class JournalEntry(models.Model):
     simulation_id = models.CharField(max_length=40, null=True, default=None)
     subject_id = models.CharField(max_length=80, null=True, default=None)
     tail = models.BooleanField(default=False, help_text="whether a reader's tail may carry it at all (R3)")
+    owner_id = models.CharField(max_length=40, null=True, default=None, help_text="whose tail alone carries it")
 
     class Meta:
         verbose_name = "journal entry"
@@ -46,6 +47,11 @@ class JournalEntry(models.Model):
         indexes = [
             models.Index(fields=["tenant_id", "seq"], name="journal_tail", condition=models.Q(tail=True)),
             models.Index(fields=["tenant_id", "subject_id", "seq"], name="journal_subject"),
+            models.Index(
+                fields=["tenant_id", "owner_id", "seq"],
+                name="journal_owner",
+                condition=models.Q(owner_id__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -29,6 +29,7 @@ class Event:
     type: ClassVar[str] = ""
     event_version: ClassVar[int] = 1
     tail: ClassVar[bool] = False
+    owned: ClassVar[bool] = False
     subject_fields: ClassVar[tuple[str, ...]] = ()
     wire_names: ClassVar[dict[str, str]] = {}
     """Payload names that no Python field can have, such as ``from``, by the field that carries them."""
@@ -37,9 +38,19 @@ class Event:
     far_workarea_id: str | None = None
     simulation_id: str | None = None
 
-    def in_tail(self) -> bool:
-        """Whether a reader's tail may carry this occurrence at all; scope and access still apply."""
-        return self.tail
+    @classmethod
+    def in_tail(cls, _payload: dict[str, Any]) -> bool:
+        """Whether a reader's tail may carry an occurrence with this payload at all; scope and access still apply."""
+        return cls.tail
+
+    @classmethod
+    def owner(cls, principal_id: str, _payload: dict[str, Any]) -> str | None:
+        """The one principal whose tail carries it, None for most events.
+
+        Args:
+            principal_id: who acted.
+        """
+        return principal_id if cls.owned else None
 
     def subject(self) -> dict[str, Any]:
         """What the event is about; the first field is the id it is indexed by."""
@@ -55,7 +66,9 @@ class Event:
         }
 
 
-def event(wire_name: str, *, subject: tuple[str, ...], version: int = 1, tail: bool = False) -> Callable[[E], E]:
+def event(
+    wire_name: str, *, subject: tuple[str, ...], version: int = 1, tail: bool = False, owned: bool = False
+) -> Callable[[E], E]:
     """Register a dataclass as the event ``wire_name``.
 
     Args:
@@ -63,12 +76,14 @@ def event(wire_name: str, *, subject: tuple[str, ...], version: int = 1, tail: b
         subject: names of the fields that make the subject; the first is the id.
         version: of the payload's shape.
         tail: whether readers may see it in ``oml_events_tail``.
+        owned: whether its own principal may, and nobody else.
     """
 
     def register(cls: E) -> E:
         if wire_name in REGISTRY:
             raise TypeError(f"event {wire_name} is declared twice")
         cls.type, cls.event_version, cls.tail, cls.subject_fields = wire_name, version, tail, subject
+        cls.owned = owned
         REGISTRY[wire_name] = cls
         return cls
 

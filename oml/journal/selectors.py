@@ -62,11 +62,22 @@ def tail_rows(tenant_id: str) -> QuerySet[JournalEntry]:
     return JournalEntry.objects.filter(Q(tenant_id=tenant_id, tail=True))
 
 
-def tail_page(rows: QuerySet[JournalEntry], *, after_seq: int | None, limit: int) -> list[Entry]:
-    """The next ``limit`` rows after ``after_seq`` ascending; without it the newest ``limit``, ascending."""
-    if after_seq is not None:
-        return [_entry(row) for row in rows.filter(seq__gt=after_seq).order_by("seq")[:limit]]
-    return [_entry(row) for row in reversed(rows.order_by("-seq")[:limit])]
+def owned_rows(tenant_id: str, owner_id: str) -> QuerySet[JournalEntry]:
+    """Rows that one principal's tail may carry and nobody else's."""
+    return JournalEntry.objects.filter(tenant_id=tenant_id, owner_id=owner_id)
+
+
+def tail_page(*kinds: QuerySet[JournalEntry], after_seq: int | None, limit: int) -> list[Entry]:
+    """The next ``limit`` rows after ``after_seq`` ascending; without it the newest ``limit``, ascending.
+
+    Each kind of rows has an index of its own and is asked for a page, so the cost does not grow with the journal.
+    """
+    order = "seq" if after_seq is not None else "-seq"
+    found: list[JournalEntry] = []
+    for rows in kinds:
+        found += (rows.filter(seq__gt=after_seq) if after_seq is not None else rows).order_by(order)[:limit]
+    found.sort(key=lambda row: row.seq)
+    return [_entry(row) for row in (found[:limit] if after_seq is not None else found[-limit:])]
 
 
 def entries(tenant_id: str, *, after_seq: int = 0, chunk: int = 2000) -> Iterator[JournalEntry]:

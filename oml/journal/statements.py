@@ -28,6 +28,7 @@ COLUMNS = (
     "simulation_id",
     "subject_id",
     "tail",
+    "owner_id",
 )
 _LOCK = "SELECT seq, chain_hash, permission_epoch FROM journal_journalhead WHERE tenant_id = %s FOR NO KEY UPDATE"
 _FIRST = (

@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
+from memory.claims.actions.lifecycle import demote_memory
+from memory.claims.actions.supersede import supersede_memory
+from memory.claims.commands import VersionCommand
 from memory.claims.models import Artifact
+from memory.claims.selectors.reading import read_artifact
+from memory.graph.selectors.graph import GraphQuery
+from memory.graph.selectors.tail import events_tail
+from memory.reads import scoped_graph
+from memory.recall.commands import RecallCommand
+from memory.recall.models import ServingRow
+from memory.recall.selectors import recall
 from memory.runs.errors import MemoryCap, MemoryTooLarge, RunOver
 from memory.runs.models import AgentMemory, Run
 from memory.runs.rules import Scope
@@ -16,7 +26,7 @@ from tests.support.runs import AgentRun, begin, register
 from tests.support.world import World
 from workareas.actions.keys import revoke_key
 from workareas.actions.nodes import advance_status, allow_relaxed_review
-from workareas.errors import Frozen, UniverseWrite, VerbCeiling
+from workareas.errors import AccessNotFound, Frozen, UniverseWrite, VerbCeiling
 
 pytestmark = pytest.mark.django_db
 
@@ -336,3 +346,69 @@ def test_retry__with_its_idempotency_key__writes_once_and_a_new_run_may_count_fr
     assert again == {**first, "idempotent_replay": True}
     begin(world).note("another run", idempotency_key="step-1")
     assert AgentMemory.objects.count() == 2
+
+
+# --- the tail -------------------------------------------------------------------------------------------------------
+
+
+def test_tail__shows_runs_and_state_to_their_own_identity_alone(world: World) -> None:
+    run = begin(world)
+    run.note("kept")
+    run.pin("goals", "x", scope=Scope.SHARED)
+    run.finish()
+
+    def tailed(actor: Any, scope: str = "universe.a") -> list[str]:
+        body, _ = events_tail(actor, scope=scope, after_seq=0, limit=500)
+        assert [event["seq"] for event in body["events"]] == sorted(event["seq"] for event in body["events"])
+        return [
+            event["event_type"] for event in body["events"] if event["event_type"].split(".")[0] in ("run", "state")
+        ]
+
+    mine = ["run.started", "state.noted", "state.pinned", "run.finished"]
+    assert tailed(world.writer) == mine
+    assert tailed(world.key("reader", principal=world.writer.principal_id)) == mine
+    assert tailed(world.writer, "universe.b") == []
+    for stranger in (world.writer2, world.reader, world.reviewer, world.admin):
+        assert tailed(stranger) == []
+
+
+def test_tail__of_a_ratified_shared_write__shows_it_to_no_reader(world: World) -> None:
+    artifact = shared(begin(world))
+    world.scan()
+    world.ratify(artifact)
+    demote_memory(world.admin, artifact=artifact, reason="old")
+    body, _ = events_tail(world.reader, scope="universe.a", after_seq=0, limit=500)
+    assert not [event for event in body["events"] if event["event_type"].startswith("lifecycle")]
+
+
+def test_readers__of_the_workarea__meet_a_shared_write_nowhere(world: World) -> None:
+    artifact = shared(begin(world), content="aluminium quote AM-7741")
+    world.scan()
+    world.ratify(artifact)
+    with pytest.raises(AccessNotFound):
+        read_artifact(world.reader, artifact=artifact)
+    with pytest.raises(AccessNotFound):
+        world.learn(sources=[artifact])
+    found = recall(world.reader, command=RecallCommand(query="aluminium quote AM-7741", scope="universe"))
+    assert found["hits"] == []
+    assert scoped_graph(world.reader, query=GraphQuery(scope="universe"))["claims"] == []
+    assert ServingRow.objects.count() == 0
+
+
+def test_supersede__of_an_own_shared_write_as_a_claim__is_not_there(world: World) -> None:
+    artifact = shared(begin(world))
+    world.scan()
+    world.ratify(artifact)
+    with pytest.raises(AccessNotFound):
+        supersede_memory(world.writer, command=VersionCommand(artifact=artifact, text="by the back door"))
+
+
+def test_claim__with_the_key_of_a_slot__neither_blocks_nor_is_touched_by_it(world: World) -> None:
+    first = shared(begin(world))
+    row = Artifact.objects.get(pk=first)
+    claim = world.submit(world.writer2, claim_key=row.claim_key)
+    world.scan()
+    world.ratify(claim)
+    world.ratify(first)
+    assert Artifact.objects.get(pk=claim).state == "promoted"
+    assert shared(begin(world), content="next")

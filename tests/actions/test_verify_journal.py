@@ -162,6 +162,8 @@ def test_verify_journal__another_tenants_entry_in_its_place__names_it(tenant, ne
         ("far_workarea_id", "wa_2"),
         ("simulation_id", "sim_1"),
         ("subject_id", "art_other"),
+        ("tail", False),
+        ("owner_id", "pri_1"),
     ],
 )
 def test_verify_journal__metadata_changed__names_entry_and_column(tenant, column, value):

@@ -1,7 +1,8 @@
 """The events tail (seed: oml_events_tail): a poll of the journal from a client-held sequence, as far as readable.
 
 ``submission.*``, ``review.*`` and ``admission.*`` never appear: the tail cannot be used to watch the review queue
-from outside (R3). Gaps are normal: they are the events this key may not see.
+from outside (R3). ``record.*``, ``run.*`` and ``state.*`` appear to their own principal alone. Gaps are normal: they
+are the events this key may not see.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from oml.core.actor import Actor
 from oml.core.clock import rfc3339_seconds
 from oml.core.errors import Validation
 from oml.core.paging import check_range
-from oml.journal.selectors import Entry, head_seq, tail_page, tail_rows
+from oml.journal.selectors import Entry, head_seq, owned_rows, tail_page, tail_rows
 from workareas import access
 from workareas.models import Workarea
 from workareas.selectors.fences import fence_of
@@ -45,7 +46,8 @@ def events_tail(actor: Actor, *, scope: str, after_seq: int | None, limit: int =
     if after_seq is not None and not 0 <= after_seq <= head:
         raise Validation(f"after_seq is a sequence number from 0 to the journal's head {head}", param="after_seq")
     rows = tail_rows(actor.tenant_id).filter(_visible(actor, known, node), seq__lte=head)
-    events = [_event(entry) for entry in tail_page(rows, after_seq=after_seq, limit=limit)]
+    own = owned_rows(actor.tenant_id, actor.principal_id).filter(_own(actor, known, node), seq__lte=head)
+    events = [_event(entry) for entry in tail_page(rows, own, after_seq=after_seq, limit=limit)]
     return {"events": events, "head_seq": head, "idle": not events}, node
 
 
@@ -59,6 +61,13 @@ def _visible(actor: Actor, known: access.Access, node: Workarea) -> Q:
     )
     fenced = Q(simulation_id__isnull=True) | Q(simulation_id__in=fence_of(actor))
     return (one_node | two_nodes) & fenced
+
+
+def _own(actor: Actor, known: access.Access, node: Workarea) -> Q:
+    """The principal's own records and agent state: on a readable node of the scope; on none, where the scope is all."""
+    readable = Workarea.objects.filter(known.scope(Capability.READER).predicate(), tenant_id=actor.tenant_id)
+    inside = Q(workarea_id__in=readable.filter(access.Scope((node.path,), ()).predicate()).values("pk"))
+    return inside | Q(workarea_id__isnull=True) if node.is_root else inside
 
 
 def _event(entry: Entry) -> dict[str, Any]:
