@@ -56,7 +56,8 @@ def row_of(record, previous, *, seq=None, canonical=None):
         far_workarea_id=record["far_workarea"],
         simulation_id=record["simulation"],
         subject_id=record["subject"][event.subject_fields[0]],
-        tail=event.tail,
+        tail=event.in_tail(record["payload"]),
+        owner_id=event.owner("pri_1", record["payload"]),
     )
 
 
