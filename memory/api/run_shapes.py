@@ -6,9 +6,6 @@ from memory.claims.rules import IDEMPOTENCY_KEY
 from memory.runs import rules
 from oml.http.fields import Json, Listing, Matching, OneOf, Reference, StrictSerializer, Text, Whole
 
-_ENDED = tuple(status for status in rules.Status if status is not rules.Status.RUNNING)
-
-
 class AgentShape(StrictSerializer):
     scope = Text(max_length=64, help_text="Namespace of the agent, with or without its @.")
     name = Text(max_length=63, help_text="Its name there.")
@@ -42,7 +39,7 @@ class RunListShape(StrictSerializer):
 
 class FinishShape(StrictSerializer):
     run = Reference(help_text="A run of this identity.")
-    status = OneOf(words=_ENDED, required=False, help_text="success when left out.")
+    status = OneOf(words=rules.ENDED, required=False, help_text="success when left out.")
     result = Json(required=False, help_text="Any JSON value to keep with the run.")
 
 

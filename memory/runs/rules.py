@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from oml.core.machine import Machine
+
 MAX_NOTE = 2_000
 MAX_NOTES = 100
 MAX_SLOT_BYTES = 65_536
@@ -34,6 +36,12 @@ class Status(StrEnum):
     SUCCESS = "success"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+ENDED = (Status.SUCCESS, Status.FAILED, Status.CANCELLED)
+
+#: A run ends once, as whoever ran it says.
+RUN: Machine[Status, Status] = Machine({(Status.RUNNING, ended): ended for ended in ENDED})
 
 
 class RuntimeTool(StrEnum):

@@ -56,6 +56,8 @@ def test_agent__registered_again__changes_its_manifest_or_nothing(call: Caller) 
     assert (changed["agent_id"], changed["agent"]) == (first["agent_id"], "@acme/support-triage")
     assert changed["manifest"] == {"runtime_tools": ["note"]}
     assert JournalEntry.objects.count() == before + 1
+    told = list(JournalEntry.objects.order_by("seq").values_list("event_type", flat=True))
+    assert told.count("agent.registered") == told.count("agent.changed") == 1
 
 
 @pytest.mark.parametrize("scope", ["acme", "@acme"])
