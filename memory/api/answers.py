@@ -59,7 +59,7 @@ GRAPH = an_object(
 )
 
 _ATTACHMENT = an_object({"sha256": STRING, "media_type": STRING, "size_bytes": NUMBER})
-CITED = an_object({"sr_id": STRING, "version": NUMBER})
+CITED = an_object({"sr_id": STRING, "version": NUMBER}, {"erased": FLAG})
 _STEERING = an_object({"artifact_id": STRING, "kind": STRING, "text": STRING, "workarea_path": STRING})
 _HIT = an_object(
     {

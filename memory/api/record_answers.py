@@ -29,6 +29,7 @@ RECORD = an_object(
     FIELDS,
     {
         "properties": a_list(STRING),
+        "erased_at": TIME,
         "connections": a_list(an_object({"label": STRING, "to": STRING})),
         "corrections": a_list(STRING),
         "adjustments": a_list(STRING),
@@ -53,6 +54,17 @@ HISTORY = an_object(
             )
         ),
     }
+)
+ERASED = an_object(
+    {
+        "sr_id": STRING,
+        "versions": NUMBER,
+        "preview": FLAG,
+        "destroyed": {"type": "object"},
+        "citing_claims": NUMBER,
+        "pinned": a_list(STRING),
+    },
+    {"erased_at": TIME},
 )
 GROUP = an_object({"group": STRING, "records": a_list(STRING)})
 LANE = an_object(

@@ -129,6 +129,12 @@ class TombstoneShape(StrictSerializer):
     note = _note("Why it is removed.")
 
 
+class RecordEraseShape(StrictSerializer):
+    sr_id = Reference(help_text="The record, of any principal.")
+    reason = Text(max_length=rules.MAX_NOTE, help_text="Why; only a commitment to it is kept.")
+    preview = Flag(required=False, help_text="Change nothing, only say what would go.")
+
+
 class HistoryShape(StrictSerializer):
     sr_id = Reference(help_text="The record.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern
 
+from memory.api import record_erasure
 from memory.api import record_operations as do
 from oml.http.large_views import LargeOperationView
 from oml.http.operations import Operation
@@ -26,6 +27,7 @@ urlpatterns = [
     _route("v1/records/<str:sr_id>/connections", post=do.connect, delete=do.disconnect),
     _route("v1/records/<str:sr_id>/corrections", post=do.correct),
     _route("v1/records/<str:sr_id>/adjustments", post=do.adjust),
+    _route("v1/records/<str:sr_id>/erase", post=record_erasure.erase),
     _route("v1/record-groups", post=do.group),
     _route("v1/lanes", get=do.lanes, post=do.open_lane),
     _route("api/v2/ingest/batch", post=do.ingest_batch),

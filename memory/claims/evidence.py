@@ -13,8 +13,11 @@ from typing import Any
 from memory.claims.commands import EvidenceRef
 from memory.claims.errors import EvidenceNotFound
 from memory.claims.models import Artifact, Evidence
+from memory.claims.states import State
 from memory.records import rules
+from memory.records.actions.erase import on_erase
 from memory.records.models import Record, RecordEntry
+from memory.records.selectors.reading import erased_among
 from oml.core.actor import Actor
 from oml.core.errors import Validation
 from workareas import access
@@ -27,7 +30,8 @@ def cited_by_submission(actor: Actor, known: Access, refs: Sequence[EvidenceRef]
     """The entries that a submission cites, each readable by the submitting key.
 
     Raises:
-        EvidenceNotFound: ``access.not_found``, naming the position; unknown, unreadable, removed, no such version.
+        EvidenceNotFound: ``access.not_found``, naming the position; unknown, unreadable, removed, erased, no such
+            version.
         Validation: ``request.validation``; the same entry twice.
     """
     entries: list[RecordEntry] = []
@@ -35,7 +39,7 @@ def cited_by_submission(actor: Actor, known: Access, refs: Sequence[EvidenceRef]
         entry = _own(actor, ref) or (
             disclosed(actor, known, ref.sr_id, ref.version) if ref.version is not None else None
         )
-        if entry is None:
+        if entry is None or erased_among([entry.sr_id]):
             raise EvidenceNotFound(position)
         if entry.pk in {one.pk for one in entries}:
             raise Validation(f"evidence[{position}] repeats an earlier entry", param=f"evidence[{position}]")
@@ -72,12 +76,22 @@ def in_envelope(entries: Iterable[RecordEntry]) -> list[dict[str, Any]]:
 
 
 def shown(artifact_ids: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-    """What readers are told of artifacts' evidence, by artifact; nothing for one that cites nothing."""
+    """What readers are told of artifacts' evidence, by artifact, erased records marked; nothing where none is cited."""
     rows = Evidence.objects.filter(artifact__in=list(artifact_ids)).order_by("artifact_id", "position")
+    cited = list(rows.values_list("artifact_id", "entry__sr_id", "entry__version"))
+    erased = erased_among({sr_id for _, sr_id, _ in cited})
     found: dict[str, list[dict[str, Any]]] = {}
-    for artifact, sr_id, version in rows.values_list("artifact_id", "entry__sr_id", "entry__version"):
-        found.setdefault(artifact, []).append({"sr_id": sr_id, "version": version})
+    for artifact, sr_id, version in cited:
+        mark = {"erased": True} if sr_id in erased else {}
+        found.setdefault(artifact, []).append({"sr_id": sr_id, "version": version, **mark})
     return found
+
+
+@on_erase
+def citing(sr_id: str) -> int:
+    """How many claims that still say something cite any version of a record."""
+    cited = Evidence.objects.filter(entry__sr_id=sr_id).exclude(artifact__state=State.ERASED)
+    return cited.values("artifact").distinct().count()
 
 
 def _own(actor: Actor, ref: EvidenceRef) -> RecordEntry | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from oml.journal.registry import Event, event
 
@@ -96,3 +97,17 @@ class Imported(Event):
     sr_id: str
     entries: int
     version: int
+
+
+@event("record.erased", subject=_VERSION, owned=True)
+@dataclass(frozen=True, kw_only=True)
+class Erased(RecordEvent):
+    """Whose record it was stands in it, since somebody else acts; the commitment to the reason can never be opened."""
+
+    principal: str
+    reason_commitment: str | None
+
+    @classmethod
+    def owner(cls, _principal_id: str, payload: dict[str, Any]) -> str | None:
+        """The record's principal, not the administrator."""
+        return str(payload["principal"])

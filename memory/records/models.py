@@ -102,6 +102,17 @@ class RecordEntry(models.Model):
         return f"{self.sr_id} v{self.version}"
 
 
+class RecordErasure(models.Model):
+    """That a record was erased: kept for ever, so that no import brings its words back."""
+
+    sr_id = models.CharField(primary_key=True, max_length=35)
+    tenant_id = models.CharField(max_length=40)
+    erased_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.sr_id
+
+
 class ContentBlob(models.Model):
     """The bytes of one content of one record, in pieces; an erasure deletes it and with it the salt."""
 

@@ -14,7 +14,7 @@ from django.db import transaction
 from memory.records import content, derive, lanes, rules, statements
 from memory.records.errors import RecordNotFound
 from memory.records.events import Imported
-from memory.records.models import Lane, Record, RecordEntry, SourceType
+from memory.records.models import Lane, Record, RecordEntry, RecordErasure, SourceType
 from oml.core.actor import Actor
 from oml.core.clock import parse_rfc3339, rfc3339
 from oml.core.errors import Validation
@@ -99,7 +99,8 @@ def import_entries(actor: Actor, lines: Iterable[str]) -> dict[str, int]:
         lines: as :func:`exported` wrote them.
 
     Returns:
-        ``records``, ``entries`` new here, ``known`` ones that were here already.
+        ``records``, ``entries`` new here, ``known`` ones that were here already, ``erased``: entries of records that
+        were erased here, of which nothing is taken.
 
     Raises:
         Validation: ``request.validation``; a line that is not an entry, or content that is not what its digest says.
@@ -107,11 +108,13 @@ def import_entries(actor: Actor, lines: Iterable[str]) -> dict[str, int]:
     """
     epoch = lanes.writable(actor)
     fresh: dict[str, int] = {}
-    seen = 0
+    seen = gone = 0
     for number, line in enumerate(lines, start=1):
         row = _parsed(line, number)
         if "label" in row:
             _take_lane(actor, row)
+        elif RecordErasure.objects.filter(pk=row["sr_id"]).exists():
+            gone += 1
         elif _take_entry(actor, row, number):
             fresh[row["sr_id"]] = fresh.get(row["sr_id"], 0) + 1
         else:
@@ -122,7 +125,7 @@ def import_entries(actor: Actor, lines: Iterable[str]) -> dict[str, int]:
         derive.later([head.sr_id for head in heads])
         events = [Imported(sr_id=head.sr_id, entries=fresh[head.sr_id], version=head.version) for head in heads]
         append(actor, events, epoch=epoch)
-    return {"records": len(fresh), "entries": sum(fresh.values()), "known": seen}
+    return {"records": len(fresh), "entries": sum(fresh.values()), "known": seen, "erased": gone}
 
 
 def _heads(ids: list[str]) -> list[RecordEntry]:

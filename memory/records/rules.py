@@ -29,6 +29,10 @@ SEEDED: Mapping[str, int] = {
 #: What a record is when its caller does not say.
 DEFAULT_SOURCE_TYPE = "conversational"
 
+#: What an erasure leaves of an entry's state: everything that a caller worded is empty. The database's trigger lets an
+#: entry of an erased record become exactly this (migration 0012).
+WORDLESS: Mapping[str, object] = {"properties": [], "connections": [], "source_system": ""}
+
 Property = tuple[str, str]
 
 

@@ -83,7 +83,7 @@ _WHICH = {
 }
 # The order is that of rules.rank: engine_id and event_id have the collation "C".
 _READ = """
-SELECT {entry}, lane.label, blob.id, piece.data, links.found
+SELECT {entry}, lane.label, blob.id, piece.data, links.found, erasure.erased_at
 FROM memory_record r
 JOIN LATERAL (
     SELECT * FROM memory_recordentry e WHERE e.sr_id = r.sr_id AND {which}
@@ -92,6 +92,7 @@ JOIN LATERAL (
 LEFT JOIN memory_lane lane ON lane.uuid = (e.state->>'lane')::uuid
 LEFT JOIN memory_contentblob blob ON blob.sr_id = e.sr_id AND blob.sha256 = e.content_sha256
 LEFT JOIN memory_contentpiece piece ON piece.blob_id = blob.id AND piece.ordinal = 0 AND e.size <= {small}
+LEFT JOIN memory_recorderasure erasure ON erasure.sr_id = e.sr_id
 LEFT JOIN LATERAL (
     SELECT array_agg(ARRAY[l.kind, l.from_sr]::text[] ORDER BY l.id) AS found
     FROM memory_recordlink l WHERE l.to_sr = r.sr_id AND (%(as_of)s::timestamptz IS NULL OR l.linked_at <= %(as_of)s)
@@ -130,6 +131,7 @@ class Found:
         blob: number of its content; None once that was erased.
         content: its bytes where it is small.
         links: kind and record of what is pinned to the record, oldest first.
+        erased_at: when it was erased, if it was.
     """
 
     entry: RecordEntry
@@ -137,6 +139,7 @@ class Found:
     blob: int | None
     content: bytes | None
     links: list[tuple[str, str]]
+    erased_at: datetime | None
 
 
 def begin(rows: Sequence[NewRecord]) -> dict[str, int]:
@@ -197,13 +200,14 @@ def find(
         row = cursor.fetchone()
     if row is None:
         return None
-    *columns, lane, blob, content, links = row
+    *columns, lane, blob, content, links, erased_at = row
     return Found(
         entry_of(columns),
         lane,
         blob,
         None if content is None else bytes(content),
         [(kind, source) for kind, source in links or ()],
+        erased_at,
     )
 
 

@@ -55,7 +55,7 @@ def test_head__of_one_version_by_two_engines__is_the_later_identity_bytewise(
     records: Records, engine: str, wins: bool
 ) -> None:
     sr_id, line = forked(records, engine=engine)
-    assert rebuild.import_entries(records.by, line) == {"records": 1, "entries": 1, "known": 0}
+    assert rebuild.import_entries(records.by, line) == {"records": 1, "entries": 1, "known": 0, "erased": 0}
     body = records.read(sr_id)
     assert (body["content"], body["version"]) == (("theirs", 1) if wins else ("ours", 1))
     assert body["properties"] == (["a:3"] if wins else ["a:2"])

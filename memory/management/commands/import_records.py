@@ -39,5 +39,6 @@ class Command(BaseCommand):
 
                 result = import_entries(actor, lines())
         self.stdout.write(
-            f"{result['entries']} entries of {result['records']} records taken in, {result['known']} known already."
+            f"{result['entries']} entries of {result['records']} records taken in, {result['known']} known already, "
+            f"{result['erased']} of erased records left out."
         )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from memory.records import content, rules, statements
 from memory.records.commands import ReadCommand
 from memory.records.errors import RecordNotFound, Tombstoned
-from memory.records.models import Lane, Record, RecordEntry
+from memory.records.models import Lane, Record, RecordEntry, RecordErasure
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339
 from oml.core.errors import Validation
@@ -55,7 +55,7 @@ def read_own(actor: Actor, *, command: ReadCommand) -> dict[str, Any]:
     entry = found.entry
     if entry.deleted:
         raise Tombstoned(command.sr_id)
-    body = _body(entry, found.lane, _content(found))
+    body = _body(entry, found.lane, _content(found), found.erased_at)
     connections = entry.state["connections"]
     if connections:
         body["connections"] = [{"label": label, "to": to} for label, to in connections]
@@ -63,7 +63,8 @@ def read_own(actor: Actor, *, command: ReadCommand) -> dict[str, Any]:
 
 
 def body_of(entry: RecordEntry) -> dict[str, Any]:
-    """The seed's table of an entry, whoever reads it; ``content`` is null once it was erased."""
+    """The seed's table of an entry, whoever reads it; ``content`` is null and ``erased_at`` says since when
+    once it was erased."""
     return bodies_of([entry], {entry.pk})[0]
 
 
@@ -84,7 +85,18 @@ def bodies_of(entries: Sequence[RecordEntry], whole: Container[int]) -> list[dic
         else content.stored(one.sr_id, one.content_sha256, one.size)
         for one in shown
     }
-    return [_body(entry, labels[entry.state["lane"]], contents.get(entry.pk)) for entry in entries]
+    gone = erased_among(one.sr_id for one in shown if contents[one.pk] is None)
+    return [
+        _body(entry, labels[entry.state["lane"]], contents.get(entry.pk), gone.get(entry.sr_id)) for entry in entries
+    ]
+
+
+def erased_among(sr_ids: Iterable[str]) -> dict[str, datetime]:
+    """When each of these records was erased, of those that were; no statement for none."""
+    asked = list(sr_ids)
+    if not asked:
+        return {}
+    return dict(RecordErasure.objects.filter(pk__in=asked).values_list("sr_id", "erased_at"))
 
 
 def history_of(actor: Actor, *, sr_id: str) -> dict[str, Any]:
@@ -131,7 +143,7 @@ def _content(found: statements.Found) -> content.Stored | None:
     return content.StoredText(found.blob, found.entry.size) if found.content is None else found.content.decode()
 
 
-def _body(entry: RecordEntry, lane: str, stored: content.Stored | None) -> dict[str, Any]:
+def _body(entry: RecordEntry, lane: str, stored: content.Stored | None, erased_at: datetime | None) -> dict[str, Any]:
     state = entry.state
     body: dict[str, Any] = {
         "sr_id": entry.sr_id,
@@ -146,6 +158,8 @@ def _body(entry: RecordEntry, lane: str, stored: content.Stored | None) -> dict[
     }
     if state["properties"]:
         body["properties"] = rules.spelled(state["properties"])
+    if erased_at is not None:
+        body["erased_at"] = rfc3339(erased_at)
     return body
 
 
