@@ -20,6 +20,7 @@ REGISTERING = (
     "memory.records.events",
     "memory.runs.errors",
     "memory.runs.events",
+    "memory.runs.words",
 )
 
 
@@ -31,9 +32,12 @@ class MemoryConfig(AppConfig):
         for module in REGISTERING:
             import_module(module)
         from memory.recall import index
+        from memory.runs.actions.purge import purge_actor
         from workareas.actions.reassign import on_move
+        from workareas.actions.removal import on_removal
 
         on_move(index.move)
+        on_removal(purge_actor)
         post_save.connect(_home_lane, sender="workareas.Key", dispatch_uid="memory.home_lane")
 
 

@@ -60,7 +60,8 @@ def _tail_of(cls: type[Any]) -> str:
 
 
 def permissions_page() -> str:
-    """Roles, capabilities and verbs."""
+    """Roles, capabilities and verbs; and a human's preset roles in a space."""
+    from workareas.space_roles import PERMISSIONS_OF
     from workareas.verbs import CEILING, VERBS_OF, Capability, OperatorVerb
 
     lines = ["| capability | verbs |", "|---|---|"]
@@ -69,6 +70,19 @@ def permissions_page() -> str:
     for role, ceiling in CEILING.items():
         held = ", ".join(capability for capability in Capability if capability in ceiling)
         lines.append(f"| {role} | {held or 'nothing: ' + ' '.join(OperatorVerb)} |")
+    lines += [
+        "",
+        "Agent state is inspected by signed-in humans alone. These two permissions are no capabilities: no grant gives "
+        "them, so no API key can carry them. A preset role in a space gives them from that workarea down; a denied "
+        "twin wins here too.",
+        "",
+        "| role in a space | permissions |",
+        "|---|---|",
+    ]
+    lines += [
+        f"| {role} | {' '.join(sorted(permission.spoken for permission in given))} |"
+        for role, given in PERMISSIONS_OF.items()
+    ]
     return _page(
         "Permissions",
         "Roles are ceilings, grants carry capabilities, capabilities carry verbs. A key's effective access at a "

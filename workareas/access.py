@@ -22,6 +22,7 @@ from oml.journal.selectors import permission_epoch
 from workareas.errors import AccessForbidden, AccessNotFound, OperatorCeiling, VerbCeiling
 from workareas.models import Grant, Key, Workarea, WorkareaGroupPermission, WorkareaUserPermission
 from workareas.rules import HUMAN_PERMISSIONS, Rule, capabilities, human_rule, within
+from workareas.space_roles import Persistence, PersistenceRule, persistence_at, persistence_rule
 from workareas.verbs import CAPABILITY_OF, CEILING, Capability, Verb, may_hold, verbs_carried
 
 #: Where guardian keeps them, from a key on, and what an explanation calls them.
@@ -74,6 +75,20 @@ class Access:
     actor: Actor
     epoch: int
     rules: tuple[Rule, ...]
+    # A signed-in human's permissions over agent state; empty for every key with a secret, whatever it is granted.
+    persistence_rules: tuple[PersistenceRule, ...] = ()
+
+    def persistence(self, path: str) -> frozenset[Persistence]:
+        """What a signed-in human may do with agent state at a path."""
+        return persistence_at(self.persistence_rules, path)
+
+    def persistence_scope(self, permission: Persistence) -> Scope:
+        """Where a signed-in human holds a permission over agent state, as prefix lists."""
+        mine = [rule for rule in self.persistence_rules if rule.permission is permission]
+        return Scope(
+            tuple(sorted({rule.path for rule in mine if rule.allow})),
+            tuple(sorted({rule.path for rule in mine if not rule.allow})),
+        )
 
     def effective(self, path: str) -> frozenset[Capability]:
         """Capabilities at a path: allows minus denies, within the role's ceiling."""
@@ -131,9 +146,13 @@ def load(actor: Actor) -> Access:
             key__principal__is_active=True,
         ).values_list("id", "workarea__path", "capability", "effect")
     ]
-    if actor.interactive:
-        rules += _human_rules(actor)
-    return Access(actor, epoch, tuple(rules))
+    over_state = []
+    for source, codename, path in _human_permissions(actor) if actor.interactive else ():
+        if (rule := human_rule(source, codename, path)) is not None:
+            rules.append(rule)
+        elif (state_rule := persistence_rule(codename, path)) is not None:
+            over_state.append(state_rule)
+    return Access(actor, epoch, tuple(rules), tuple(over_state))
 
 
 _STANDING = """
@@ -305,6 +324,13 @@ def effective_verbs(access: Access, node: Workarea) -> list[Verb]:
     return verbs_carried(access.effective(node.path))
 
 
+def direct_persistence(principal_id: str, node: Workarea) -> frozenset[Persistence]:
+    """What a human was given over agent state at exactly this node; what a preset space role replaces."""
+    rows = WorkareaUserPermission.objects.filter(user_id=principal_id, content_object=node)
+    names = rows.filter(permission__codename__in=list(Persistence)).values_list("permission__codename", flat=True)
+    return frozenset(map(Persistence, names))
+
+
 def ceiling_error(actor: Actor, verb: Verb) -> VerbCeiling:
     """The refusal of a verb that this role can never hold."""
     if actor.role is Role.OPERATOR:
@@ -316,7 +342,8 @@ def _under(column: str, root: str) -> Q:
     return Q(**{column: root}) | Q(**{f"{column}__startswith": root + "."})
 
 
-def _human_rules(actor: Actor) -> Iterable[Rule]:
+def _human_permissions(actor: Actor) -> Iterable[tuple[str, str, str]]:
+    """Source, codename and path of every object permission of a human whose key stands."""
     if not Key.objects.filter(pk=actor.key_id, revoked_at=None, principal__is_active=True).exists():
         return
     of_user = WorkareaUserPermission.objects.filter(user_id=actor.principal_id)
@@ -324,6 +351,4 @@ def _human_rules(actor: Actor) -> Iterable[Rule]:
     for source, rows in (("permission of the user", of_user), ("permission of a group", of_groups)):
         mine = rows.filter(content_object__tenant_id=actor.tenant_id)
         for codename, path in mine.values_list("permission__codename", "content_object__path"):
-            rule = human_rule(source, codename, path)
-            if rule is not None:
-                yield rule
+            yield source, codename, path

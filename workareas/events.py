@@ -31,6 +31,15 @@ class KeyRevoked(Event):
     reason_commitment: str | None = None
 
 
+@event("principal.removed", subject=("principal_id",))
+@dataclass(frozen=True, kw_only=True)
+class PrincipalRemoved(Event):
+    """Its keys are revoked and its private state is destroyed by the entries that follow in the same transaction."""
+
+    principal_id: str
+    reason_commitment: str | None = None
+
+
 @event("grant.added", subject=("grant_id",))
 @dataclass(frozen=True, kw_only=True)
 class GrantAdded(Event):

@@ -44,3 +44,29 @@ class AgentNotFound(AccessNotFound):
 
     def __init__(self, reference: str) -> None:
         super().__init__(f"no agent {reference} for this key")
+
+
+class StateNotFound(AccessNotFound):
+    rule = "agent state is seen in its space; an unknown and an unseen agent, space or tenant are indistinguishable"
+
+    def __init__(self, agent: str, space: str) -> None:
+        super().__init__(f"no agent {agent} in a space {space} of yours")
+
+
+class StateRowNotFound(AccessNotFound):
+    rule = "ids belong to one agent, one space and one kind; an unknown and an unseen row are indistinguishable"
+
+    def __init__(self, kind: str, reference: str) -> None:
+        super().__init__(f"no {kind} {reference} of this agent in this space")
+
+
+class PersistenceForbidden(Forbidden):
+    rule = "agent state is inspected by signed-in humans with a role in its space; no API key can carry that"
+
+    @classmethod
+    def of_a_key(cls) -> PersistenceForbidden:
+        return cls("an API key cannot carry the persistence permissions; sign in instead")
+
+    @classmethod
+    def missing(cls, permission: str, space: str) -> PersistenceForbidden:
+        return cls(f"you hold no {permission} in space {space}")

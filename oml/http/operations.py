@@ -30,7 +30,7 @@ class Operation:
         name: stable name, for documentation and tests.
         shape: the request's fields.
         run: the application function, given the actor and the clean values.
-        answer: JSON schema of the success body.
+        answer: JSON schema of the success body; empty where success has none (204).
         creates: whether a first success is 201; a replay, and an answer that says ``created: false``, is 200.
         summary: one line for people reading the API reference.
     """
@@ -49,5 +49,7 @@ class Operation:
             OmlError: every refusal, typed.
         """
         body = self.run(actor, self.shape.parse(data))
+        if not self.answer:
+            return Answer({}, 204)
         created = self.creates and body.get("created", not body.get("idempotent_replay", False))
         return Answer(body, 201 if created else 200)

@@ -38,17 +38,26 @@ def route(where: str, authentication: type[BaseAuthentication], **methods: Opera
 
 
 def route_by(
-    base: type[OperationView], where: str, authentication: type[BaseAuthentication], methods: Mapping[str, Operation]
+    base: type[OperationView],
+    where: str,
+    authentication: type[BaseAuthentication],
+    methods: Mapping[str, Operation],
+    *,
+    headers: tuple[str, ...] = (),
 ) -> URLPattern:
-    """As :func:`route`, read and printed by another view."""
+    """As :func:`route`, read and printed by another view.
+
+    Args:
+        headers: names of request headers that become fields of the request, by the same name.
+    """
     named = tuple(_PARAMETER.findall(where))
     view = type("RoutedView", (base,), {"authentication_classes": (authentication,)})
     for method, operation in methods.items():
-        setattr(view, method, _handler(method, operation, named))
+        setattr(view, method, _handler(method, operation, named, headers))
     return path(where, view.as_view())  # type: ignore[attr-defined]  # made by type() above
 
 
-def _handler(method: str, operation: Operation, named: tuple[str, ...]) -> Any:
+def _handler(method: str, operation: Operation, named: tuple[str, ...], headers: tuple[str, ...]) -> Any:
     has_body = method in _WITH_BODY
     whole = frozenset(name for name, field in operation.shape().fields.items() if isinstance(field, Whole))
 
@@ -61,16 +70,22 @@ def _handler(method: str, operation: Operation, named: tuple[str, ...]) -> Any:
         for name in parts:
             if name in data:
                 raise Validation(f"{name} is part of the path, not a field of this request", param=name)
+        for name in headers:
+            if name in data:
+                raise Validation(f"{name} is a header, not a field of this request", param=name)
+            if name in request.headers:
+                parts[name] = request.headers[name]
         return self.perform(request, operation, {**data, **parts})
 
     handle.__name__ = method
-    rest = _without(operation.shape, named)
+    rest = _without(operation.shape, (*named, *headers))
     return extend_schema(
         operation_id=operation.name,
         summary=operation.summary or operation.name,
         request=rest if has_body else None,
         parameters=[
             *(OpenApiParameter(name, str, OpenApiParameter.PATH) for name in named),
+            *(OpenApiParameter(name, str, OpenApiParameter.HEADER, required=True) for name in headers),
             *([] if has_body or not rest().fields else [rest]),
         ],
         responses=answers(operation),

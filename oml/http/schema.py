@@ -33,6 +33,8 @@ def answers(operation: Operation) -> dict[Any, Any]:
     """drf-spectacular's ``responses`` for an operation."""
     good = dict(operation.answer)
     success: dict[Any, Any] = {201: good, 200: good} if operation.creates else {200: good}
+    if not operation.answer:
+        success = {204: None}
     return {**success, "4XX": ERROR, "5XX": ERROR}
 
 

@@ -43,7 +43,7 @@ class OperationView(APIView):
 
     def printed(self, answer: Answer) -> Any:
         """The answer as a response."""
-        return Response(answer.body, status=answer.status, headers={"Cache-Control": "no-store"})
+        return Response(answer.body or None, status=answer.status, headers={"Cache-Control": "no-store"})
 
 
 def query_data(

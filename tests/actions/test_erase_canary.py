@@ -11,12 +11,15 @@ import pytest
 
 from memory.api import operations as do
 from memory.claims.actions.lifecycle import demote_memory, erase_memory
+from memory.runs.models import Run
+from memory.runs.rules import Scope
 from oml.journal.verify import verify_tenant
 from review.actions.edge_serve import serve_edge
 from review.actions.edge_verdict import give_edge_verdict
 from review.actions.verdict import VerdictCommand
 from review.policy import ReasonCode, VerdictWord
 from tests.support.canary import places_of
+from tests.support.runs import begin, register
 from tests.support.world import World
 
 pytestmark = pytest.mark.django_db
@@ -81,3 +84,39 @@ def test_erase_memory__in_any_state__destroys_the_text(world: World, state: str)
         demote_memory(world.admin, artifact=artifact, reason=f"{CANARY} is old")
     erase_memory(world.admin, artifact=artifact, reason="gone")
     assert places_of(CANARY) == []
+
+
+def test_erase_memory__of_a_shared_checkpoint__destroys_the_copy_on_its_run_and_the_retry(world: World) -> None:
+    register(world)
+    run = begin(world)
+    shared = run.pin("checkpoint", {"at": CANARY, "π": 3.0}, scope=Scope.SHARED, idempotency_key="step-1")
+    world.scan()
+    assert {"memory_run.checkpoint", "memory_artifact.text"} <= set(places_of(CANARY))
+    erase = {"artifact": shared["artifact_id"], "reason": f"{CANARY} must go"}
+    foreseen = erase_memory(world.admin, **erase, preview=True)["destroyed"]
+    assert (foreseen["run_checkpoints"], foreseen["idempotency_answers"]) == (1, 1)
+    assert erase_memory(world.admin, **erase)["destroyed"] == foreseen
+    assert places_of(CANARY) == []
+
+
+def test_erase_memory__of_a_shared_checkpoint__leaves_a_later_one_of_the_same_run(world: World) -> None:
+    register(world)
+    run = begin(world)
+    shared = run.pin("checkpoint", CANARY, scope=Scope.SHARED)
+    run.pin("checkpoint", "stays")
+    receipt = erase_memory(world.admin, artifact=shared["artifact_id"], reason="gone")
+    assert receipt["destroyed"]["run_checkpoints"] == 0
+    assert Run.objects.get(pk=run.id).checkpoint == '"stays"'
+    assert places_of(CANARY) == []
+
+
+@pytest.mark.parametrize("key", ["persona", None])
+def test_erase_memory__of_another_shared_slot_or_a_note__destroys_it_too(world: World, key: str | None) -> None:
+    register(world)
+    run = begin(world)
+    made = run.pin(key, CANARY, scope=Scope.SHARED) if key else run.note(CANARY, scope=Scope.SHARED)
+    world.scan()
+    world.ratify(made["artifact_id"])
+    erase_memory(world.admin, artifact=made["artifact_id"], reason="gone")
+    assert places_of(CANARY) == []
+    assert begin(world).context == ""

@@ -255,7 +255,8 @@ def set_human_access(
         actor: an admin of the node.
         holder: a human principal of the tenant, or a group.
         workarea: id or path.
-        permission: ``read``, ``review``, ``administer`` or a ``deny_`` twin.
+        permission: ``read``, ``review``, ``administer``, ``persistence_read``, ``persistence_delete`` or a ``deny_``
+            twin.
         granted: False takes it back.
 
     Raises:
@@ -268,16 +269,17 @@ def set_human_access(
         raise Validation(f"permission is one of {', '.join(sorted(_HUMAN_PERMISSIONS))}", param="permission")
     if isinstance(holder, Principal) and holder.tenant_id != actor.tenant_id:
         raise AccessNotFound(f"no principal {holder.pk} for this key", param="holder")
+    changed = change_permission(holder, node, permission, granted=granted)
+    append(actor, [changed], epoch=decision.epoch, raise_epoch=True)
+
+
+def change_permission(holder: Principal | Group, node: Workarea, permission: str, *, granted: bool) -> Event:
+    """Write one of guardian's rows, or take it away; returns the event for the caller to append."""
     change = assign_perm if granted else remove_perm
     change(f"workareas.{permission}", holder, node)
     name = holder.pk if isinstance(holder, Principal) else f"group:{holder.pk}"
     kind = HumanAccessSet if granted else HumanAccessUnset
-    append(
-        actor,
-        [kind(workarea_id=node.pk, holder=str(name), permission=permission)],
-        epoch=decision.epoch,
-        raise_epoch=True,
-    )
+    return kind(workarea_id=node.pk, holder=str(name), permission=permission)
 
 
 @journalled
@@ -316,7 +318,7 @@ def _principal(known: Access, asked: str | NewPrincipal) -> Principal:
     if isinstance(asked, str):
         found = None
         if "\x00" not in asked and Capability.ADMIN in known.effective("universe"):
-            found = Principal.objects.filter(pk=asked, tenant_id=actor.tenant_id).first()
+            found = Principal.objects.filter(pk=asked, tenant_id=actor.tenant_id, is_active=True).first()
         if found is None:
             raise AccessNotFound(f"no principal {asked} for this key", param="principal.id")
         return found

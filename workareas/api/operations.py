@@ -16,6 +16,8 @@ from workareas.actions import nodes, simulations
 from workareas.actions.keys import GrantSpec, NewPrincipal
 from workareas.actions.nodes import Crew
 from workareas.actions.reassign import Move, reassign
+from workareas.actions.removal import remove_principal
+from workareas.actions.space_roles import set_space_role
 from workareas.api import shapes
 from workareas.rules import Rule
 from workareas.selectors.bans import bans as all_bans
@@ -24,6 +26,7 @@ from workareas.selectors.keys import keys as all_keys
 from workareas.selectors.nodes import node_outline
 from workareas.selectors.policies import effective_policy
 from workareas.selectors.simulations import simulation_body
+from workareas.space_roles import SpaceRole
 from workareas.verbs import Capability, Verb
 from workareas.words import Effect, PrincipalKind
 
@@ -148,6 +151,22 @@ def _remove_grant(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
     return {"grant_id": values["grant"], "removed": True}
 
 
+def _remove_principal(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    done = remove_principal(actor, **values)
+    return {"principal": done.principal.pk, "removed": True, "keys_revoked": list(done.keys_revoked)}
+
+
+def _space_role(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+    role = SpaceRole(values["role"]) if "role" in values else None
+    node, given = set_space_role(actor, principal=values["principal"], workarea=values["workarea"], role=role)
+    return {
+        "principal": values["principal"],
+        "workarea": node.pk,
+        "role": role,
+        "permissions": sorted(permission.spoken for permission in given),
+    }
+
+
 def _explain(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
     verb = values["verb"]
     if verb not in list(Verb):
@@ -267,6 +286,28 @@ revoke_key = Operation(
     _revoke_key,
     _object(key_id="str", revoked_at="str"),
     summary="Revoke a key at once",
+)
+take_out_principal = Operation(
+    "principal_remove",
+    shapes.RemovePrincipalShape,
+    _remove_principal,
+    _object(principal="str", removed="bool", keys_revoked="list"),
+    summary="Remove an actor: its keys are revoked and its private state is destroyed",
+)
+_SPACE_ROLE = _object(principal="str", workarea="str", role="str?", permissions="list")
+set_role = Operation(
+    "space_role_set",
+    shapes.SpaceRoleShape,
+    _space_role,
+    _SPACE_ROLE,
+    summary="Give a human a preset role in a space: who may inspect and delete agent state",
+)
+unset_role = Operation(
+    "space_role_unset",
+    shapes.SpaceRoleNamedShape,
+    _space_role,
+    _SPACE_ROLE,
+    summary="Take a human's role in a space away",
 )
 add_grant = Operation(
     "grant_add",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from oml.core.actor import Role
 from oml.http.fields import Flag, Listing, Moment, OneOf, Reference, StrictSerializer, Text, Whole
 from workareas.ladder import Status
+from workareas.space_roles import SpaceRole
 from workareas.verbs import Capability
 from workareas.words import BanKind, Effect, PrincipalKind
 
@@ -86,6 +87,20 @@ class RotateKeyShape(StrictSerializer):
 class RevokeKeyShape(StrictSerializer):
     key = Reference()
     reason = Text(max_length=_REASON, min_length=0, required=False)
+
+
+class RemovePrincipalShape(StrictSerializer):
+    principal = Reference()
+    reason = Text(max_length=_REASON, help_text="Why; kept in words beside the journal.")
+
+
+class SpaceRoleNamedShape(StrictSerializer):
+    workarea = Reference()
+    principal = Reference()
+
+
+class SpaceRoleShape(SpaceRoleNamedShape):
+    role = OneOf(words=SpaceRole, help_text="Replaces the role that the human had in this space.")
 
 
 class GrantShape(GrantPart):

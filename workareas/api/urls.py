@@ -21,6 +21,8 @@ urlpatterns = [
     _route("workareas/<str:workarea>/reassign", post=do.move_workarea),
     _route("workareas/<str:workarea>/crew", post=do.update_crew),
     _route("workareas/<str:workarea>/policy", post=do.set_policy),
+    _route("workareas/<str:workarea>/space-roles/<str:principal>", put=do.set_role, delete=do.unset_role),
+    _route("principals/<str:principal>/remove", post=do.take_out_principal),
     _route("keys", post=do.issue_key, get=do.list_keys),
     _route("keys/<str:key>/rotate", post=do.rotate_key),
     _route("keys/<str:key>/revoke", post=do.revoke_key),

@@ -1,15 +1,21 @@
-"""A held claim ends without promotion: by verdict, by scan, by expiry. Each end has its cause and its event."""
+"""A claim ends: a held one without promotion (by verdict, by scan, by expiry), a promoted one by demotion.
+
+Each end has its cause and its event.
+"""
 
 from __future__ import annotations
 
-from memory.claims.events import Expired, Rejected
+from collections.abc import Sequence
+
+from memory.claims.events import Demoted, Expired, Rejected
 from memory.claims.models import Artifact
-from memory.claims.states import CLAIM, Act, Cause, State
+from memory.claims.states import CLAIM, Act, Cause, State, Surface
 from memory.recall import index
 from oml.core.actor import Actor, Channel, Role
 from oml.core.clock import now
 from oml.journal.append import append, journalled
 from oml.journal.registry import Event
+from workareas import reasons
 
 SYSTEM = "system"
 
@@ -20,12 +26,52 @@ def reject(artifact: Artifact, *, cause: Cause) -> Event:
     Raises:
         IllegalTransition: the artifact is not held.
     """
-    artifact.state = CLAIM.next(State(artifact.state), Act.REJECT)
-    artifact.cause = cause
-    artifact.ended_at = now()
-    artifact.save(update_fields=["state", "cause", "ended_at"])
-    index.withdraw(artifact.pk)
-    return Expired(**artifact.about()) if cause is Cause.EXPIRED else Rejected(**artifact.about(), cause=cause)
+    (event,) = reject_all([artifact], cause=cause)
+    return event
+
+
+def reject_all(artifacts: Sequence[Artifact], *, cause: Cause) -> list[Event]:
+    """:func:`reject` for many, in one statement where none of them is a claim."""
+    _end(artifacts, Act.REJECT, cause)
+    if cause is Cause.EXPIRED:
+        return [Expired(**artifact.about()) for artifact in artifacts]
+    return [Rejected(**artifact.about(), cause=cause) for artifact in artifacts]
+
+
+def demote_all(actor: Actor, artifacts: Sequence[Artifact], *, reason: str | None = None) -> list[Event]:
+    """Demote promoted artifacts whose rows the caller has locked, and whose right to it the caller has seen to.
+
+    Args:
+        actor: who demotes.
+        artifacts: all promoted.
+        reason: kept in words beside the journal, for each.
+
+    Returns:
+        The events for the caller to append.
+
+    Raises:
+        IllegalTransition: one of them is not promoted.
+    """
+    _end(artifacts, Act.DEMOTE, Cause.ADMIN)
+    return [
+        Demoted(
+            **artifact.about(),
+            cause=Cause.ADMIN,
+            reason_commitment=reasons.keep(actor, subject_id=artifact.pk, act="demote", text=reason),
+        )
+        for artifact in artifacts
+    ]
+
+
+def _end(artifacts: Sequence[Artifact], act: Act, cause: Cause) -> None:
+    for artifact in artifacts:
+        artifact.state = CLAIM.next(State(artifact.state), act)
+        artifact.cause = cause
+        artifact.ended_at = now()
+    Artifact.objects.bulk_update(artifacts, ["state", "cause", "ended_at"])
+    for artifact in artifacts:
+        if artifact.channel == Surface.CLAIM:  # recall knows nothing else
+            index.withdraw(artifact.pk)
 
 
 def system_actor(tenant_id: str) -> Actor:

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from memory.claims.actions.end import demote_all
 from memory.claims.errors import WrongState
-from memory.claims.events import Demoted, Erased
+from memory.claims.events import Erased
 from memory.claims.models import Artifact, ScanReport
-from memory.claims.states import CLAIM, Act, Cause, State
+from memory.claims.states import CLAIM, Act, State
 from memory.recall import index
 from oml.core.actor import Actor
 from oml.core.clock import now, rfc3339_seconds
@@ -48,18 +49,7 @@ def demote_memory(actor: Actor, *, artifact: str, reason: str) -> dict[str, Any]
     known, row = _administered(actor, Verb.DEMOTE, artifact)
     if row.state != State.PROMOTED:
         raise WrongState(f"artifact {artifact} is {row.state}; only a promoted claim can be demoted")
-    row.state = CLAIM.next(State(row.state), Act.DEMOTE)
-    row.cause = Cause.ADMIN
-    row.ended_at = now()
-    row.save(update_fields=["state", "cause", "ended_at"])
-    index.withdraw(row.pk)
-    words = reasons.keep(actor, subject_id=row.pk, act="demote", text=reason)
-    demoted = Demoted(
-        **row.about(),
-        cause=Cause.ADMIN,
-        reason_commitment=words,
-    )
-    append(actor, [demoted], epoch=known.epoch)
+    append(actor, demote_all(actor, [row], reason=reason), epoch=known.epoch)
     return {"artifact_id": row.pk, "claim_key": row.claim_key, "version": row.version, "state": str(row.state)}
 
 

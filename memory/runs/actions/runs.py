@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from memory.runs.actions.presence import enter
 from memory.runs.content import as_text
 from memory.runs.context import render
 from memory.runs.errors import RunOver
 from memory.runs.events import RunFinished, RunStarted
 from memory.runs.models import Run
-from memory.runs.rules import MAX_RESULT_BYTES, RuntimeTool, Status
+from memory.runs.rules import MAX_RESULT_BYTES, RUN, RuntimeTool, Status
 from memory.runs.selectors.agents import find_agent
 from memory.runs.selectors.runs import own_run, pins, shown
 from memory.runs.tokens import new_token
@@ -41,6 +42,7 @@ def start_run(actor: Actor, *, agent: str, space: str) -> dict[str, Any]:
     node = access.require_node(known.decide(Verb.READ, access.find(actor, space), space))
     found = find_agent(actor, agent)
     quota.take(actor, quota.Quota.WRITE)
+    enter(actor.principal_id)
     token = new_token()
     run = Run.objects.create(
         tenant_id=actor.tenant_id,
@@ -76,7 +78,8 @@ def finish_run(actor: Actor, *, run: str, status: str = Status.SUCCESS, result: 
         if row.status == status and (text is None or row.result == text):
             return shown(row)
         raise RunOver(f"run {run} ended already: {row.status}")
-    row.status, row.result, row.finished_at = status, text, now()
+    row.status = RUN.next(Status(row.status), Status(status))
+    row.result, row.finished_at = text, now()
     row.save(update_fields=["status", "result", "finished_at"])
     append(actor, [RunFinished(workarea_id=row.space_id, run_id=row.pk, status=row.status)], epoch=known.epoch)
     return shown(row)

@@ -136,7 +136,8 @@ def _once(actor: RunActor, verb: str, idempotency_key: str | None, asked: list[s
         _lock(run, asked[-1])
         answer, made = write(known, run)
         events.extend(made)
-        return answer, run.pk
+        # An erasure finds the retries of what it erases under the artifact, a removal those of private writes by run.
+        return answer, answer.get("artifact_id", run.pk)
 
     # A run's names for its attempts are its own: another run of the same key may count its steps from one again.
     name = hashlib.sha256(f"{run.pk}/{idempotency_key}".encode()).hexdigest() if idempotency_key is not None else None

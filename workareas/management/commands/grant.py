@@ -10,12 +10,14 @@ from django.core.management.base import BaseCommand
 from oml.core.actor import Actor
 from workareas.actions.groups import group_named, human_named, set_group_member
 from workareas.actions.keys import GrantSpec, add_grant, remove_grant, set_human_access
+from workareas.actions.space_roles import set_space_role
 from workareas.management.acting import acting, add_acting_arguments, refusals_printed
 from workareas.rules import HUMAN_PERMISSIONS
+from workareas.space_roles import Persistence, SpaceRole
 from workareas.verbs import Capability
 from workareas.words import Effect
 
-_PERMISSIONS = [prefix + name for name in HUMAN_PERMISSIONS for prefix in ("", "deny_")]
+_PERMISSIONS = [prefix + name for name in (*HUMAN_PERMISSIONS, *Persistence) for prefix in ("", "deny_")]
 
 
 class Command(BaseCommand):
@@ -41,14 +43,18 @@ class Command(BaseCommand):
         member = acts.add_parser("member", help="take somebody who signs in into a group")
         member.add_argument("group")
         member.add_argument("username")
+        role = acts.add_parser("space-role", help="give somebody who signs in a preset role in a space, or none")
+        role.add_argument("username")
+        role.add_argument("workarea")
+        role.add_argument("role", choices=[*map(str, SpaceRole), "none"])
         for one in (human, group, member):
             one.add_argument("--take-back", action="store_true", help="undo it")
-        for one in (add, remove, human, group, member):
+        for one in (add, remove, human, group, member, role):
             add_acting_arguments(one)
 
     def handle(self, *args: Any, **options: Any) -> None:
         with refusals_printed():
-            self.stdout.write(getattr(self, f"_{options['act']}")(acting(options), options))
+            self.stdout.write(getattr(self, f"_{options['act'].replace('-', '_')}")(acting(options), options))
 
     def _add(self, actor: Actor, options: dict[str, Any]) -> str:
         effect = Effect.DENY if options["deny"] else Effect.ALLOW
@@ -82,3 +88,10 @@ class Command(BaseCommand):
         inside = not options["take_back"]
         set_group_member(actor, group=options["group"], username=options["username"], member=inside)
         return f"{options['username']} is {'in' if inside else 'no longer in'} {options['group']}."
+
+    def _space_role(self, actor: Actor, options: dict[str, Any]) -> str:
+        human = human_named(actor, options["username"])
+        role = None if options["role"] == "none" else SpaceRole(options["role"])
+        node, given = set_space_role(actor, principal=human.pk, workarea=options["workarea"], role=role)
+        named = " and ".join(sorted(permission.spoken for permission in given)) or "no permission over agent state"
+        return f"{options['username']} has {named} from {node.path} down."
