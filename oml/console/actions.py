@@ -17,6 +17,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 
+from oml.console.foresight import AGAIN, SEEN, Foresight
+from oml.console.panels import Panel, draw
 from oml.console.readonly import ReadOnlyAdmin
 from oml.core.errors import OmlError
 
@@ -43,6 +45,11 @@ class ConsoleAction:
         per_row: whether it acts on one row.
         available: whether it can be offered for a row at all; the action itself still decides.
         suggestions: per field what the browser may complete, as (value, words); typing something else is fine.
+        foresee: ``(request, row or None, cleaned data) -> Foresight``; where there is one it is shown, and only a
+            confirmation of what was shown performs; raises OmlError where the act itself would be refused. With
+            nothing to fill in it is what the page opens with.
+        facts: ``(request, row or None) -> names and values`` that are worth knowing before.
+        initial: what the fields hold when the page is opened.
     """
 
     name: str
@@ -53,6 +60,9 @@ class ConsoleAction:
     per_row: bool = True
     available: Callable[[Any], bool] = lambda row: True
     suggestions: Callable[[HttpRequest], dict[str, list[tuple[str, str]]]] = lambda request: {}
+    foresee: Callable[[HttpRequest, Any, dict[str, Any]], Foresight] | None = None
+    facts: Callable[[HttpRequest, Any], tuple[tuple[str, str], ...]] = lambda request, row: ()
+    initial: Callable[[HttpRequest, Any], dict[str, Any]] = lambda request, row: {}
 
 
 class ActionAdmin(ReadOnlyAdmin):
@@ -61,10 +71,12 @@ class ActionAdmin(ReadOnlyAdmin):
     Attributes:
         console_actions: the writes.
         row_links: label and address of further pages about a row.
+        panels: further tables on a row's page.
     """
 
     console_actions: ClassVar[tuple[ConsoleAction, ...]] = ()
     row_links: ClassVar[tuple[tuple[str, Callable[[Any], str]], ...]] = ()
+    panels: ClassVar[tuple[Panel, ...]] = ()
     change_list_template = "admin/console_list.html"
     change_form_template = "admin/console_row.html"
 
@@ -98,7 +110,8 @@ class ActionAdmin(ReadOnlyAdmin):
             if action.per_row and row is not None and action.available(row)
         ]
         offered += [(address(row), label) for label, address in self.row_links if row is not None]
-        extra = {"console_actions": offered, **(extra_context or {})}
+        drawn = draw(self.panels, request, row) if row is not None else []
+        extra = {"console_actions": offered, "panels": drawn, **(extra_context or {})}
         return super().change_view(request, object_id, form_url, extra)
 
     def _address(self, action: ConsoleAction, *row: str) -> str:
@@ -119,21 +132,35 @@ class ActionAdmin(ReadOnlyAdmin):
         return view
 
     def _answer(self, request: HttpRequest, action: ConsoleAction, row: Any) -> HttpResponse:
-        form = action.form(request.POST if request.method == "POST" else None)
+        posted = request.method == "POST"
+        # A form that asks for nothing is complete as soon as its page is opened, so what it would do comes at once.
+        asked = posted or (action.foresee is not None and not action.form.base_fields)
+        form = action.form(request.POST if asked else None, initial=action.initial(request, row))
         refusal: OmlError | None = None
-        if request.method == "POST" and form.is_valid():
+        if asked and form.is_valid() and AGAIN not in request.POST:
             try:
+                foreseen = action.foresee(request, row, form.cleaned_data) if action.foresee else None
+                if foreseen is not None and (not posted or request.POST.get(SEEN) != foreseen.digest):
+                    return self._foreseen(request, action, row, form, foreseen)
                 done = action.perform(request, row, form.cleaned_data)
             except OmlError as error:
                 refusal = error
             else:
                 return self._done(request, action, row, done)
-        status = refusal.status if refusal else (400 if form.is_bound else 200)
+        status = refusal.status if refusal else (400 if form.errors else 200)
         suggestions = action.suggestions(request)
         for name in suggestions:
             form.fields[name].widget.attrs["list"] = f"{name}-suggestions"
         words = {"action": action, "row": row, "form": form, "refusal": refusal, "suggestions": suggestions}
+        # A template calls whatever it is given, so it is given answers.
+        words |= {"facts": action.facts(request, row), "foresees": action.foresee is not None}
         return render(request, "admin/console_action.html", {**self._context(request, action), **words}, status=status)
+
+    def _foreseen(
+        self, request: HttpRequest, action: ConsoleAction, row: Any, form: forms.Form, foreseen: Foresight
+    ) -> HttpResponse:
+        words = {"action": action, "row": row, "form": form, "foreseen": foreseen, "changed": SEEN in request.POST}
+        return render(request, "admin/console_foresight.html", {**self._context(request, action), **words})
 
     def _done(self, request: HttpRequest, action: ConsoleAction, row: Any, done: Done) -> HttpResponse:
         if done.secret:
@@ -142,7 +169,8 @@ class ActionAdmin(ReadOnlyAdmin):
         messages.success(request, done.sentence)
         opts = self.model._meta
         name = f"admin:{opts.app_label}_{opts.model_name}_"
-        target = reverse(f"{name}change", args=[row.pk]) if row is not None else reverse(f"{name}changelist")
+        stays = row is not None and self.get_object(request, row.pk) is not None
+        target = reverse(f"{name}change", args=[row.pk]) if stays else reverse(f"{name}changelist")
         return HttpResponseRedirect(target)
 
     def _context(self, request: HttpRequest, action: ConsoleAction) -> dict[str, Any]:

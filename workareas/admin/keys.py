@@ -1,8 +1,8 @@
-"""Keys: read-only, issued and revoked through the same actions as everywhere (D6, D13)."""
+"""Keys: read-only, issued, rotated, granted and revoked through the same actions as everywhere (D6, D13)."""
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import Any
 
 from django import forms
@@ -13,15 +13,19 @@ from django.urls import reverse
 from oml.console.actions import ActionAdmin, ConsoleAction, Done
 from oml.console.readonly import ReadOnlyInline
 from oml.core.actor import Role
+from oml.core.clock import now
 from oml.core.errors import Validation
-from workareas.actions.keys import GrantSpec, NewPrincipal, issue_key, revoke_key
+from workareas.actions.keys import MAX_OVERLAP_S, GrantSpec, NewPrincipal, issue_key, revoke_key, rotate_key
+from workareas.admin.fields import reason_field
 from workareas.admin.gate import actor_of
+from workareas.admin.grants import GRANT_TO_KEY
 from workareas.admin.words import key_state
 from workareas.models import Grant, Key
 from workareas.selectors.suggestions import administered_paths, principals_with_keys
 from workareas.verbs import Capability
 from workareas.words import PrincipalKind
 
+_DAY = timedelta(days=1)
 _ROLE_WORDS = {
     Role.READER: "reader: recalls and reads",
     Role.WRITER: "writer: reads and submits",
@@ -68,8 +72,23 @@ class IssueKeyForm(forms.Form):
     )
 
 
+class RotateKeyForm(forms.Form):
+    """How long the secret before still works."""
+
+    overlap_hours = forms.IntegerField(
+        min_value=0,
+        max_value=MAX_OVERLAP_S // 3600,
+        initial=0,
+        label="Overlap in hours",
+        help_text="For so long the secret before works as well, so that whoever uses it can be changed over. 0: it "
+        "stops at once. At most 30 days.",
+    )
+
+
 class RevokeKeyForm(forms.Form):
-    """Nothing to fill in: the page is the confirmation."""
+    """Why; when it was used last is shown before it is confirmed."""
+
+    reason = reason_field()
 
 
 def _issue(request: HttpRequest, row: None, data: dict[str, Any]) -> Done:
@@ -98,8 +117,31 @@ def _issue(request: HttpRequest, row: None, data: dict[str, Any]) -> Done:
 
 
 def _revoke(request: HttpRequest, row: Key, data: dict[str, Any]) -> Done:
-    revoke_key(actor_of(request), key=row.pk)
+    revoke_key(actor_of(request), key=row.pk, reason=data["reason"] or None)
     return Done(f"Key {row.pk} is revoked. Its next call is refused.")
+
+
+def _rotate(request: HttpRequest, row: Key, data: dict[str, Any]) -> Done:
+    issued = rotate_key(actor_of(request), key=row.pk, overlap_s=data["overlap_hours"] * 3600)
+    until = issued.key.previous_expires_at
+    return Done(
+        sentence="The key has a new secret; its id and grants are the same.",
+        facts=(
+            ("Key", issued.key.pk),
+            ("The secret before", f"works until {until:%Y-%m-%d %H:%M} UTC" if until else "works no more"),
+        ),
+        secret=issued.secret,
+    )
+
+
+def _use(request: HttpRequest, row: Key) -> tuple[tuple[str, str], ...]:
+    used = row.last_used_at
+    return (
+        ("Principal", row.principal.name),
+        ("Last used", f"{used:%Y-%m-%d %H:%M} UTC, give or take a minute" if used else "never"),
+        ("Used in the last 24 hours", "yes" if used and now() - used < _DAY else "no"),
+        ("Grants it holds", str(row.grants.count())),
+    )
 
 
 def _suggest(request: HttpRequest) -> dict[str, list[tuple[str, str]]]:
@@ -112,6 +154,7 @@ def _suggest(request: HttpRequest) -> dict[str, list[tuple[str, str]]]:
 
 class GrantsOfKey(ReadOnlyInline):
     model = Grant
+    show_change_link = True
     fk_name = "key"
     verbose_name_plural = "grants (each covers the subtree; a deny wins)"
     shown = ("effect", "capability", "workarea", "journal_seq", "created_at")
@@ -166,12 +209,23 @@ class KeyAdmin(ActionAdmin):
             suggestions=_suggest,
         ),
         ConsoleAction(
+            name="rotate",
+            label="Give this key a new secret",
+            consequence="The new secret is shown once, on the next page, and can never be shown again.",
+            form=RotateKeyForm,
+            perform=_rotate,
+            facts=_use,
+            available=lambda key: key.revoked_at is None and not key.interactive,
+        ),
+        GRANT_TO_KEY,
+        ConsoleAction(
             name="revoke",
             label="Revoke this key",
             consequence="Every call with this key is refused from now on. It cannot be taken back; what was written "
             "with it stays, under its name.",
             form=RevokeKeyForm,
             perform=_revoke,
+            facts=_use,
             available=lambda key: key.revoked_at is None,
         ),
     )

@@ -1,19 +1,26 @@
-"""The tree, its grants and its review policies, read-only."""
+"""The tree, its grants and its review policies; nodes move and grants come and go through actions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import admin
+from django.http import HttpRequest
 
+from oml.console.actions import ActionAdmin
+from oml.console.panels import Panel
 from oml.console.readonly import ReadOnlyAdmin, ReadOnlyInline
+from workareas.admin.grants import GRANT_HERE, TAKE_BACK
+from workareas.admin.moves import MOVE
 from workareas.models import Grant, ReviewPolicy, Workarea
+from workareas.selectors.inherited import grants_above
 
 
 class GrantsOnWorkarea(ReadOnlyInline):
     model = Grant
     fk_name = "workarea"
     verbose_name_plural = "grants set here (those set above it apply as well)"
+    show_change_link = True
     shown = ("key", "principal", "capability", "effect", "created_at")
 
     def get_queryset(self, request: Any) -> Any:
@@ -25,8 +32,15 @@ class GrantsOnWorkarea(ReadOnlyInline):
         return str(grant.key.principal.name)
 
 
+def _inherited(request: HttpRequest, node: Workarea) -> list[tuple[str, ...]]:
+    return [
+        (grant.effect, grant.capability, grant.workarea.path, grant.key_id, grant.key.principal.name)
+        for grant in grants_above(node)
+    ]
+
+
 @admin.register(Workarea)
-class WorkareaAdmin(ReadOnlyAdmin):
+class WorkareaAdmin(ActionAdmin):
     list_display = ("indented", "status", "crew_name", "id", "created_at")
     list_filter = ("status",)
     search_fields = ("=id", "path")
@@ -42,6 +56,15 @@ class WorkareaAdmin(ReadOnlyAdmin):
         "created_at",
     )
     inlines = (GrantsOnWorkarea,)
+    console_actions = (MOVE, GRANT_HERE)
+    panels = (
+        Panel(
+            title="Grants inherited from above (denies first: a deny wins wherever it stands)",
+            columns=("Effect", "Capability", "Set on", "Key", "Principal"),
+            rows=_inherited,
+            none="None: nothing is set above it.",
+        ),
+    )
 
     @admin.display(description="workarea", ordering="path")
     def indented(self, node: Workarea) -> str:
@@ -51,7 +74,8 @@ class WorkareaAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Grant)
-class GrantAdmin(ReadOnlyAdmin):
+class GrantAdmin(ActionAdmin):
+    console_actions = (TAKE_BACK,)
     tenant_path = "key__tenant_id"
     list_display = ("id", "effect", "capability", "workarea", "key", "principal", "journal_seq", "created_at")
     list_display_links = ("id",)

@@ -1,19 +1,55 @@
-"""Tenants and principals, read-only."""
+"""Tenants, with their quotas, and principals."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
+from django.http import HttpRequest
 
+from oml.console.actions import ActionAdmin, ConsoleAction, Done
 from oml.console.readonly import ReadOnlyAdmin, ReadOnlyInline
+from workareas.actions.keys import set_quota
+from workareas.admin.gate import actor_of
 from workareas.admin.words import key_state
 from workareas.models import Key, Principal, Tenant
 
 
+class QuotaForm(forms.Form):
+    """Both limits, as they shall be."""
+
+    writes_per_minute = forms.IntegerField(required=False, help_text="A whole number; empty for no limit.")
+    reads_per_minute = forms.IntegerField(required=False, help_text="A whole number; empty for no limit.")
+
+
+def _quota(request: HttpRequest, row: Tenant, data: dict[str, Any]) -> Done:
+    set_quota(actor_of(request), **data)
+    writes, reads = (_limit(data[name]) for name in ("writes_per_minute", "reads_per_minute"))
+    return Done(f"Writes per minute: {writes}. Reads per minute: {reads}.")
+
+
+def _limit(limit: int | None) -> str:
+    return "no limit" if limit is None else str(limit)
+
+
 @admin.register(Tenant)
-class TenantAdmin(ReadOnlyAdmin):
+class TenantAdmin(ActionAdmin):
     tenant_path = "id"
+    console_actions = (
+        ConsoleAction(
+            name="quota",
+            label="Set the quotas",
+            consequence="Every replica enforces its share of the limit, within seconds. Beyond it calls are refused as "
+            "limit.quota, with the seconds to wait; a limit of 0 refuses every call.",
+            form=QuotaForm,
+            perform=_quota,
+            initial=lambda request, tenant: {
+                "writes_per_minute": tenant.writes_per_minute,
+                "reads_per_minute": tenant.reads_per_minute,
+            },
+        ),
+    )
     list_display = ("slug", "name", "relaxed_review", "writes_per_minute", "reads_per_minute", "created_at")
     shown = ("id", "slug", "name", "relaxed_review", "writes_per_minute", "reads_per_minute", "created_at")
 

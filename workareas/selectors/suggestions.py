@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from oml.core.actor import Actor
 from workareas import access
-from workareas.models import Principal, Workarea
+from workareas.models import Key, Principal, Workarea
 from workareas.verbs import Capability
 from workareas.words import PrincipalKind
 
@@ -23,3 +25,16 @@ def principals_with_keys(actor: Actor) -> list[tuple[str, str]]:
     """Agents and services of the tenant as (id, name): those who can carry an API key."""
     rows = Principal.objects.filter(tenant_id=actor.tenant_id).exclude(kind=PrincipalKind.HUMAN)
     return list(rows.order_by("name").values_list("id", "name")[:_MOST])
+
+
+def keys_by_name(actor: Actor) -> list[tuple[str, str]]:
+    """Live keys of the tenant as (id, whose and of which role)."""
+    rows = Key.objects.filter(tenant_id=actor.tenant_id, revoked_at=None).order_by("principal__name", "pk")
+    found = rows.values_list("pk", "principal__name", "role")[:_MOST]
+    return [(key, f"{name}, {role}") for key, name, role in found]
+
+
+def names_of_keys(actor: Actor, keys: Iterable[str]) -> dict[str, str]:
+    """Whose these keys of the tenant are."""
+    rows = Key.objects.filter(tenant_id=actor.tenant_id, pk__in=list(keys))
+    return dict(rows.values_list("pk", "principal__name"))
