@@ -93,6 +93,7 @@ class Line:
     seq: int
     event_type: str
     workarea_id: str | None
+    simulation_id: str | None
     canonical: str
     leaf_hash: bytes
     chain_hash: bytes
@@ -101,9 +102,11 @@ class Line:
 def lines(tenant_id: str, from_seq: int, to_seq: int, *, chunk: int = 2000) -> Iterator[Line]:
     """Stream a slice of a tenant's journal in order, both ends included."""
     rows = JournalEntry.objects.filter(tenant_id=tenant_id, seq__gte=from_seq, seq__lte=to_seq).order_by("seq")
-    columns = rows.values_list("seq", "event_type", "workarea_id", "canonical", "leaf_hash", "chain_hash")
-    for seq, event_type, workarea_id, canonical, leaf, chain in columns.iterator(chunk_size=chunk):
-        yield Line(seq, event_type, workarea_id, canonical, bytes(leaf), bytes(chain))
+    columns = rows.values_list(
+        "seq", "event_type", "workarea_id", "simulation_id", "canonical", "leaf_hash", "chain_hash"
+    )
+    for seq, event_type, workarea_id, simulation_id, canonical, leaf, chain in columns.iterator(chunk_size=chunk):
+        yield Line(seq, event_type, workarea_id, simulation_id, canonical, bytes(leaf), bytes(chain))
 
 
 def chain_hash_at(tenant_id: str, seq: int) -> bytes:

@@ -51,11 +51,15 @@ manifest.dsse.json  digests of all members, signed
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a bundle may show: these nodes, and with ``whole`` also what belongs to no node."""
+    """What a bundle may show: these nodes, with ``whole`` also what belongs to no node, and simulations of ``fence``.
+
+    Evidence is a read like any other, so an exporter outside a simulation's audience sees its rows as hashes (D10).
+    """
 
     node: Workarea
     nodes: tuple[Workarea, ...]
     whole: bool
+    fence: frozenset[str] = frozenset()
     ids: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,6 +67,8 @@ class Scope:
 
     def shows(self, line: Line) -> bool:
         """Whether an entry belongs to the scope."""
+        if line.simulation_id is not None and line.simulation_id not in self.fence:
+            return False
         if line.workarea_id is None:
             return self.whole
         return line.workarea_id in self.ids

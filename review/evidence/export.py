@@ -16,6 +16,7 @@ from review.evidence.bundle import Scope, Signed, write_bundle
 from review.evidence.events import EvidenceExported
 from workareas import access, quota
 from workareas.models import Workarea
+from workareas.selectors.fences import fence_of
 from workareas.verbs import Capability, Verb
 
 ROOT = "universe"
@@ -55,7 +56,8 @@ def export_evidence(
 
     Args:
         actor: an admin of the scope.
-        scope: workarea id or path; the whole tenant when left out. What lies outside of it appears as hashes.
+        scope: workarea id or path; the whole tenant when left out. What lies outside of it, and rows of simulations
+            whose audience the actor's key is not in, appear as hashes.
         from_seq: the first entry; 1 when left out.
         to_seq: the last entry; the newest when left out.
         advance: told how many more entries were written.
@@ -118,11 +120,11 @@ def _range(tenant_id: str, from_seq: int | None, to_seq: int | None) -> tuple[in
 
 
 def _visible(actor: Actor, node: Workarea) -> Scope:
-    """The nodes under the scope that this actor administers: a deny further down stays dark."""
+    """The nodes under the scope that this actor administers, and its fence: a deny further down stays dark."""
     known = access.load(actor)
     nodes = Workarea.objects.select_related("tenant").filter(
         access.Scope((node.path,), ()).predicate(),
         known.scope(Capability.ADMIN).predicate(),
         tenant_id=actor.tenant_id,
     )
-    return Scope(node, tuple(nodes.order_by("path")), whole=node.is_root)
+    return Scope(node, tuple(nodes.order_by("path")), whole=node.is_root, fence=fence_of(actor))

@@ -40,6 +40,7 @@ from tests.support import verifier
 from tests.support.journal import journalled, length
 from tests.support.world import World
 from workareas.actions.nodes import allow_relaxed_review
+from workareas.actions.simulations import change_audience, close_simulation, create_simulation
 from workareas.models import Workarea
 from workareas.verbs import Capability
 
@@ -188,6 +189,29 @@ def test_export_evidence__a_node_further_down_is_denied__stays_dark(world: World
     bundle = export(world.admin)
     assert hidden.encode() not in bundle
     assert findings(bundle, keys) == []
+
+
+def test_export_evidence__rows_of_a_simulation__are_hashes_outside_its_audience(world: World, keys: Path) -> None:
+    inside = [actor.key_id for actor in (world.writer, world.reviewer)]
+    drill = create_simulation(world.admin, name="drill", audience=inside).pk
+    simulated = world.submit(text="In the drill.", simulation_id=drill)
+    world.scan()
+    world.ratify(simulated)
+    demote_memory(world.admin, artifact=simulated, reason="the drill is over")
+    real = world.promoted()
+    dark = export(world.admin)
+    assert {row["artifact_id"] for row in rows(dark, "artifacts.ndjson")} == {real}
+    assert [row["item_id"] for row in rows(dark, "verdicts.ndjson")] == [real]
+    assert rows(dark, "reasons.ndjson") == []
+    assert simulated not in str(members(dark)["entries.ndjson"])
+    assert manifest(dark)["redacted"] == 6
+    assert findings(dark, keys) == []
+    change_audience(world.admin, simulation=drill, add=[world.admin.key_id])
+    told = export(world.admin)
+    assert {row["artifact_id"] for row in rows(told, "artifacts.ndjson")} == {simulated, real}
+    assert (manifest(told)["redacted"], findings(told, keys)) == (0, [])
+    close_simulation(world.admin, simulation=drill)
+    assert simulated not in str(members(export(world.admin))["entries.ndjson"])
 
 
 @pytest.mark.parametrize("actor, code", [("writer", "access.verb_ceiling"), ("reviewer", "access.verb_ceiling"),
