@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Subquery
+from psycopg import ServerCursor
 
 from oml.crypto.notes import NoteInvalid
 from oml.journal import note, outside
@@ -116,6 +117,11 @@ def signed_roots(tenant_id: str, notes: Iterable[str] = ()) -> tuple[dict[int, s
 
 
 def _rows(tenant_id: str) -> Iterator[tuple[Row, Head | None]]:
+    """Rows in order, each with the head as the same statement saw it.
+
+    Past the ORM, since it is most of the time there is: a server-side cursor of the driver, in the binary format, whose
+    tuples are the rows as they are.
+    """
     heads = JournalHead.objects.filter(pk=tenant_id)
     rows = (
         JournalEntry.objects.filter(tenant_id=tenant_id)
@@ -123,9 +129,16 @@ def _rows(tenant_id: str) -> Iterator[tuple[Row, Head | None]]:
         .annotate(head_seq=Subquery(heads.values("seq")), head_hash=Subquery(heads.values("chain_hash")))
         .values_list(*Row._fields, "head_seq", "head_hash")
     )
-    for seq, canonical, leaf, chain, *columns, head_seq, head_hash in rows.iterator(chunk_size=_CHUNK):
-        row = Row(seq, canonical, bytes(leaf), bytes(chain), *columns)
-        yield row, None if head_seq is None else Head(head_seq, bytes(head_hash))
+    statement, values = rows.query.sql_with_params()
+    connection.ensure_connection()
+    width = len(Row._fields)
+    with ServerCursor(connection.connection, "verify_journal") as cursor:
+        cursor.execute(statement, values, binary=True)
+        while chunk := cursor.fetchmany(_CHUNK):
+            *_, head_seq, head_hash = chunk[-1]  # one statement, one snapshot: the same in every row
+            head = None if head_seq is None else Head(head_seq, head_hash)
+            for columns in chunk:
+                yield Row._make(columns[:width]), head
 
 
 def _head(columns: tuple[int, Any] | None) -> Head | None:
