@@ -11,7 +11,9 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from memory.admin.lifecycle import DEMOTE, ERASE
 from memory.claims.models import Artifact, Lineage, ScanReport
+from oml.console.actions import ActionAdmin
 from oml.console.readonly import ReadOnlyAdmin, ReadOnlyInline
 
 WITHHELD = ("text", "text_sha256", "commitment_salt", "envelope")
@@ -51,7 +53,8 @@ class ScansOfArtifact(ReadOnlyInline):
 
 
 @admin.register(Artifact)
-class ArtifactAdmin(ReadOnlyAdmin):
+class ArtifactAdmin(ActionAdmin):
+    console_actions = (DEMOTE, ERASE)
     list_display = (
         "id",
         "claim_key",

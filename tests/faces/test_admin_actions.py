@@ -17,10 +17,11 @@ from tests.support.journal import journalled, length
 from tests.support.people import Human, hidden, human, said
 from tests.support.world import World
 from workareas.actions.bans import add_ban
+from workareas.actions.groups import set_group_member
 from workareas.actions.nodes import advance_status
 from workareas.actions.simulations import create_simulation
 from workareas.authentication import digest_of
-from workareas.models import Ban, Grant, Key, Simulation, StatedReason, Tenant, Workarea
+from workareas.models import Ban, Grant, Key, ReviewPolicy, Simulation, StatedReason, Tenant, Workarea
 from workareas.verbs import Capability
 
 BAN, SIMULATION = "/admin/workareas/ban/", "/admin/workareas/simulation/"
@@ -155,7 +156,7 @@ def test_move__first__shows_whose_access_changes_and_changes_nothing(world: Worl
     look = ada.client.post(f"{_page(world.nodes['a.team'])}reassign/", {"parent": "universe.b"})
     assert look.status_code == 200
     assert "universe.a.team becomes universe.b.team." in said(look)
-    assert [[row[0], *row[2:]] for row in _table(look)] == [[there.key_id, "universe.a.team", "reader", "nothing"]]
+    assert [row[1:] for row in _table(look)] == [["reader", "nothing", "universe.a.team", there.key_id]]
     assert length(world.admin.tenant_id) == before
     world.nodes["a.team"].refresh_from_db()
     assert world.nodes["a.team"].path == "universe.a.team"
@@ -352,6 +353,101 @@ def test_quota__set__fills_in_what_holds_and_empty_means_none(world: World, ada:
     assert refused.status_code == 400
     assert "writes_per_minute is a whole number from 0" in said(refused)
     assert Tenant.objects.get(pk=world.admin.tenant_id).writes_per_minute == 600
+
+
+# --- people, the tree, artifacts
+
+
+def test_people__given_a_permission_here__may_do_it_and_it_can_be_taken_back(world: World, ada: Human) -> None:
+    sam = human(world, name="sam", on=None)
+    path = f"{_page(world.nodes['a'])}people/"
+    done = _post(ada, path, holder="person", name="sam", permission="review")
+    assert "Now sam has review on universe.a." in said(done)
+    world.submit(claim_key="tin-days")
+    world.scan()
+    assert "tin-days" in said(sam.get("/review/"))
+    back = _post(ada, path, holder="person", name="sam", permission="review", take_back="on")
+    assert "Now sam no longer has review on universe.a." in said(back)
+    assert "tin-days" not in said(sam.get("/review/"))
+    unknown = _post(ada, path, holder="person", name="nobody", permission="review")
+    assert unknown.status_code == 404 and "no human nobody" in said(unknown)
+
+
+def test_people__a_group__gets_the_queue_of_a_subtree(world: World, ada: Human) -> None:
+    sam = human(world, name="sam", on=None)
+    set_group_member(world.admin, group="metals", username="sam")
+    done = _post(ada, f"{_page(world.nodes['a'])}people/", holder="group", name="metals", permission="review")
+    assert "Now the group metals has review on universe.a." in said(done)
+    world.submit(claim_key="tin-days")
+    world.scan()
+    assert "tin-days" in said(sam.get("/review/"))
+
+
+def test_tree__a_child_a_crew_and_a_step__each_by_its_page(world: World, ada: Human) -> None:
+    done = _post(ada, f"{_page(world.nodes['a'])}child/", leaf="new-team")
+    assert "Created: universe.a.new-team, in development." in said(done)
+    node = Workarea.objects.get(path="universe.a.new-team")
+    taken = _post(ada, f"{_page(world.nodes['a'])}child/", leaf="new-team")
+    assert taken.status_code == 400 and "a sibling is called new-team already" in said(taken)
+    _post(ada, f"{_page(node)}crew/", name="Metals crew")
+    node.refresh_from_db()
+    assert node.crew_name == "Metals crew"
+    assert 'value="Metals crew"' in ada.get(f"{_page(node)}crew/").content.decode()
+    assert "Now development After this committed" in said(ada.get(f"{_page(node)}step/"))
+    assert "is committed now" in said(_post(ada, f"{_page(node)}step/", reason="Its first quarter."))
+    world.submit(on="b")
+    refused = _post(ada, f"{_page(world.nodes['b'])}step/")
+    assert refused.status_code == 409 and "workarea.unreviewed" in said(refused)
+    assert "Take the next step" not in said(ada.get(f"{_page(world.nodes['universe'])}change/"))
+
+
+def test_policy__set__shows_what_holds_and_leaves_the_rest_inherited(world: World, ada: Human) -> None:
+    path = f"{_page(world.nodes['a'])}policy/"
+    assert "Now: Ratifications needed 1" in said(ada.get(path))
+    _post(ada, path, min_verdicts="2", reason_required="yes")
+    own = ReviewPolicy.objects.get(workarea=world.nodes["a"])
+    assert (own.min_verdicts, own.reason_required, own.lineage_exclusion, own.serve_ttl_s) == (2, True, None, None)
+    page = ada.get(path)
+    assert "Now: Ratifications needed 2" in said(page) and 'value="yes" selected' in page.content.decode()
+    refused = _post(ada, path, min_verdicts="99")
+    assert refused.status_code == 400 and "min_verdicts is a whole number from 1 to 10" in said(refused)
+
+
+def test_demote__a_claim__takes_it_out_of_recall_with_a_reason(world: World, ada: Human) -> None:
+    artifact = world.promoted(claim_key="tin-days")
+    path = f"/admin/memory/artifact/{artifact}/"
+    assert "Demote" in said(ada.get(f"{path}change/"))
+    assert _post(ada, f"{path}demote/", reason="").status_code == 400
+    done = _post(ada, f"{path}demote/", reason="It is Thursdays.")
+    assert "Demoted: tin-days, version 1." in said(done)
+    assert world.row(artifact).state == "demoted"
+    again = _post(ada, f"{path}demote/", reason="It is Thursdays.")
+    assert again.status_code == 409 and "only a promoted claim can be demoted" in said(again)
+
+
+def test_erase__a_claim__shows_what_goes_before_and_shows_no_text_ever(world: World, ada: Human) -> None:
+    artifact = world.promoted(text="Nobody shall read this again.", claim_key="tin-days")
+    path = f"/admin/memory/artifact/{artifact}/erase/"
+    look = ada.client.post(path, {"reason": "A person asked."})
+    assert "text characters 29" in said(look) and "search rows 1" in said(look)
+    assert world.row(artifact).text == "Nobody shall read this again."
+    done = _post(ada, path, reason="A person asked.", seen=hidden(look, "seen"))
+    assert "Erased: tin-days, version 1. Destroyed: text characters 29" in said(done)
+    assert world.row(artifact).text is None
+    for page in (look, done):
+        assert "Nobody shall read" not in page.content.decode()
+    assert not StatedReason.objects.exists()
+    assert "Erase" not in [label for _, label in done.context["console_actions"]]
+
+
+def test_remove__an_actor__revokes_its_keys_and_asks_for_a_reason(world: World, ada: Human) -> None:
+    path = f"/admin/workareas/principal/{world.writer.principal_id}/remove/"
+    assert _post(ada, path, reason="").status_code == 400
+    done = _post(ada, path, reason="It left.")
+    assert "Keys revoked: 1." in said(done)
+    assert Key.objects.get(pk=world.writer.key_id).revoked_at is not None
+    own = _post(ada, f"/admin/workareas/principal/{ada.actor.principal_id}/remove/", reason="Goodbye.")
+    assert own.status_code == 400 and "Not done" in said(own)
 
 
 # --- all of them

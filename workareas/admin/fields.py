@@ -10,10 +10,10 @@ from django import forms
 _LONGEST_REASON = 4000
 
 
-def reason_field() -> forms.CharField:
+def reason_field(*, required: bool = False) -> forms.CharField:
     """Why, in words: kept beside the journal, which holds a commitment to them."""
     return forms.CharField(
-        required=False,
+        required=required,
         max_length=_LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 3}),
         label="Reason",

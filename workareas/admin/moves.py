@@ -33,14 +33,14 @@ def _foresee(request: HttpRequest, row: Workarea, data: dict[str, Any]) -> Fores
             ("Workareas that move", str(move.nodes)),
             ("Keys whose access changes", "more than are listed" if move.truncated else str(len(names))),
         ),
-        columns=("Key", "Of", "Workarea (now)", "Gains", "Loses"),
+        columns=("Principal", "Gains", "Loses", "Workarea (now)", "Key"),
         rows=tuple(
             (
-                change.key_id,
                 names.get(change.key_id, ""),
-                change.path,
                 ", ".join(change.gained) or "nothing",
                 ", ".join(change.lost) or "nothing",
+                change.path,
+                change.key_id,
             )
             for change in move.changes
         ),

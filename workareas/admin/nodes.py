@@ -11,7 +11,9 @@ from oml.console.actions import ActionAdmin
 from oml.console.panels import Panel
 from oml.console.readonly import ReadOnlyAdmin, ReadOnlyInline
 from workareas.admin.grants import GRANT_HERE, TAKE_BACK
+from workareas.admin.humans import PEOPLE_HERE
 from workareas.admin.moves import MOVE
+from workareas.admin.tree import CHILD, CREW, POLICY, STEP
 from workareas.models import Grant, ReviewPolicy, Workarea
 from workareas.selectors.inherited import grants_above
 
@@ -56,7 +58,7 @@ class WorkareaAdmin(ActionAdmin):
         "created_at",
     )
     inlines = (GrantsOnWorkarea,)
-    console_actions = (MOVE, GRANT_HERE)
+    console_actions = (CHILD, MOVE, STEP, GRANT_HERE, PEOPLE_HERE, CREW, POLICY)
     panels = (
         Panel(
             title="Grants inherited from above (denies first: a deny wins wherever it stands)",

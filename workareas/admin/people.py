@@ -9,8 +9,10 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from oml.console.actions import ActionAdmin, ConsoleAction, Done
-from oml.console.readonly import ReadOnlyAdmin, ReadOnlyInline
+from oml.console.readonly import ReadOnlyInline
 from workareas.actions.keys import set_quota
+from workareas.actions.removal import remove_principal
+from workareas.admin.fields import reason_field
 from workareas.admin.gate import actor_of
 from workareas.admin.words import key_state
 from workareas.models import Key, Principal, Tenant
@@ -54,6 +56,17 @@ class TenantAdmin(ActionAdmin):
     shown = ("id", "slug", "name", "relaxed_review", "writes_per_minute", "reads_per_minute", "created_at")
 
 
+class RemoveForm(forms.Form):
+    """Why somebody goes."""
+
+    reason = reason_field(required=True)
+
+
+def _remove(request: HttpRequest, row: Principal, data: dict[str, Any]) -> Done:
+    removal = remove_principal(actor_of(request), principal=row.pk, reason=data["reason"])
+    return Done(f"Removed: {row.name}. Keys revoked: {len(removal.keys_revoked)}.")
+
+
 class KeysOfPrincipal(ReadOnlyInline):
     model = Key
     fk_name = "principal"  # a key also names who issued it
@@ -67,7 +80,7 @@ class KeysOfPrincipal(ReadOnlyInline):
 
 
 @admin.register(Principal)
-class PrincipalAdmin(ReadOnlyAdmin):
+class PrincipalAdmin(ActionAdmin):
     """Never the password, nor its hash: the page shows what is listed and nothing else."""
 
     list_display = ("name", "kind", "id", "username", "is_active", "is_staff", "created_at")
@@ -76,3 +89,14 @@ class PrincipalAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     shown = ("id", "name", "kind", "username", "email", "is_active", "is_staff", "last_login", "created_at")
     inlines = (KeysOfPrincipal,)
+    console_actions = (
+        ConsoleAction(
+            name="remove",
+            label="Remove this actor",
+            consequence="Nobody signs in or calls as it again: every key of it is revoked, and the agent state that is "
+            "private to it is destroyed. What it shared or submitted stays, under its name. It cannot be taken back.",
+            form=RemoveForm,
+            perform=_remove,
+            available=lambda principal: principal.is_active,
+        ),
+    )
