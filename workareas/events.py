@@ -106,14 +106,19 @@ class WorkareaCrewUpdated(Event):
     crew_digest: str
 
 
-@event("policy.changed", subject=("policy_of",))
+@event("policy.changed", subject=("policy_of",), version=2)
 @dataclass(frozen=True, kw_only=True)
 class PolicyChanged(Event):
-    """``policy_of`` is a workarea id, or the tenant id for the tenant's flag."""
+    """``policy_of`` is a workarea id, or the tenant id for the tenant's flag.
+
+    ``before`` and ``after`` are the values that were set anew, null where inherited: numbers and switches, no words. So
+    the policy that stood at any verdict can be told from the journal alone.
+    """
 
     policy_of: str
     version: int
-    changed: tuple[str, ...]
+    before: dict[str, int | bool | None]
+    after: dict[str, int | bool | None]
 
 
 @event("key.rotated", subject=("key_id",))

@@ -39,9 +39,12 @@ from review.policy import ReasonCode, VerdictWord
 from tests.support import verifier
 from tests.support.journal import journalled, length
 from tests.support.world import World
-from workareas.actions.nodes import allow_relaxed_review
+from workareas.actions.nodes import allow_relaxed_review, set_policy
 from workareas.actions.simulations import change_audience, close_simulation, create_simulation
+from workareas.ladder import Status
 from workareas.models import Workarea
+from workareas.policy import Policy, effective
+from workareas.selectors.policies import effective_policy
 from workareas.verbs import Capability
 
 pytestmark = pytest.mark.django_db
@@ -304,6 +307,44 @@ def test_export_evidence__closure_reads_policies_and_reciprocity__are_there(worl
 
 
 # What a dishonest deployment could put into a bundle that it signs itself: rows against the journal.
+
+
+def test_export_evidence__entries_alone__tell_the_policy_that_stood_at_each_verdict(world: World) -> None:
+    stood: list[Policy] = []
+
+    def judged() -> None:
+        artifact = scanned(world)
+        stood.append(effective_policy(Workarea.objects.select_related("tenant").get(pk=world.nodes["a"].pk)))
+        world.ratify(artifact)
+
+    def set_to(node: str, **settings: Any) -> None:
+        set_policy(world.admin, workarea=world.nodes[node].pk, settings=settings)
+
+    judged()
+    set_to("universe", min_verdicts=3, serve_ttl_s=60)
+    judged()
+    set_to("a", min_verdicts=1, reason_required=True)
+    judged()
+    allow_relaxed_review(world.admin, allowed=True)
+    set_to("universe", serve_ttl_s=None)
+    judged()
+    set_to("a", min_verdicts=None)
+    judged()
+    root, node, tenant = world.nodes["universe"].pk, world.nodes["a"].pk, world.admin.tenant_id
+    known: dict[str, dict[str, Any]] = {root: {}, node: {}, tenant: {"relaxed_review": False}}
+    versions = {root: 0, node: 0}
+    told = []
+    for record in map(json.loads, members(export(world.admin))["entries.ndjson"].splitlines()):
+        if record["event_type"] == "policy.changed":
+            about, payload = record["subject"]["policy_of"], record["payload"]
+            assert payload["before"] == {name: known[about].get(name) for name in payload["after"]}
+            known[about] |= payload["after"]
+            versions[about] = payload["version"]
+        elif record["event_type"] == "review.verdict":
+            relaxed, version = known[tenant]["relaxed_review"], versions[root] + versions[node]
+            chain = [known[root], known[node]]
+            told.append(effective(chain, tenant_relaxed=relaxed, status=Status.COMMITTED, version=version))
+    assert told == stood
 
 
 def retouched_verdict(world: World, artifact: str) -> None:

@@ -203,7 +203,8 @@ class TestPolicy:
         assert set_policy(world.admin, workarea="universe.a", settings={"min_verdicts": 2}).version == 1
         assert set_policy(world.admin, workarea="universe.a", settings={"min_verdicts": None}).version == 2
         assert permission_epoch(world.admin.tenant_id) == before + 2
-        assert journalled("policy.changed")[-1]["payload"]["changed"] == ["min_verdicts"]
+        payload = journalled("policy.changed")[-1]["payload"]
+        assert payload == {"version": 2, "before": {"min_verdicts": 2}, "after": {"min_verdicts": None}}
 
     def test_relaxed_flag__raises_the_epoch(self, world: World) -> None:
         before = permission_epoch(world.admin.tenant_id)

@@ -289,7 +289,7 @@ def test_policy__changed__is_journalled_by_field_and_its_version_rises(world: Wo
     second = api.post("workareas/universe.a/policy", {"serve_ttl_s": 60}, key=admin).json()["effective"]["version"]
     assert second == first + 1
     record = journalled("policy.changed", tenant_id=world.admin.tenant_id)[-1]
-    assert record["payload"] == {"version": 2, "changed": ["serve_ttl_s"]}
+    assert record["payload"] == {"version": 2, "before": {"serve_ttl_s": None}, "after": {"serve_ttl_s": 60}}
     assert record["subject"] == {"policy_of": world.nodes["a"].pk}
 
 

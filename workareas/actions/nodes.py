@@ -161,13 +161,14 @@ def set_policy(actor: Actor, *, workarea: str, settings: dict[str, Any]) -> Revi
     node = access.require_node(decision)
     _check_policy(settings)
     row, _ = ReviewPolicy.objects.select_for_update(no_key=True).get_or_create(workarea=node)
+    before = {name: getattr(row, name) for name in settings}
     for name, value in settings.items():
         setattr(row, name, value)
     row.version += 1
     row.updated_at = timezone.now()
     row.save()
     changed = PolicyChanged(
-        workarea_id=node.pk, policy_of=node.pk, version=row.version, changed=tuple(sorted(settings))
+        workarea_id=node.pk, policy_of=node.pk, version=row.version, before=before, after=dict(settings)
     )
     append(actor, [changed], epoch=decision.epoch, raise_epoch=True)  # a verdict under the old policy is decided again
     return row
@@ -181,12 +182,15 @@ def allow_relaxed_review(actor: Actor, *, allowed: bool) -> None:
         AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
     """
     decision = access.require(actor, Verb.POLICY_SET, "universe")
-    Tenant.objects.filter(pk=actor.tenant_id).update(relaxed_review=allowed)
+    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=actor.tenant_id)
+    before, tenant.relaxed_review = tenant.relaxed_review, allowed
+    tenant.save(update_fields=["relaxed_review"])
     changed = PolicyChanged(
         workarea_id=access.require_node(decision).pk,
         policy_of=actor.tenant_id,
         version=int(allowed),
-        changed=("relaxed_review",),
+        before={"relaxed_review": before},
+        after={"relaxed_review": allowed},
     )
     append(actor, [changed], epoch=decision.epoch, raise_epoch=True)
 
