@@ -26,6 +26,7 @@ urlpatterns = [
     re_path(r"^(?:v1|api)(/.*)?$", unknown_route),
     path("accounts/login/", auth_views.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
+    path("agents/", include("memory.views.urls")),
     path("review/", include("review.views.urls")),
     path("admin/", admin.site.urls),
     path("", home, name="home"),

@@ -324,6 +324,20 @@ def effective_verbs(access: Access, node: Workarea) -> list[Verb]:
     return verbs_carried(access.effective(node.path))
 
 
+def inspects_somewhere(principal_id: str) -> bool:
+    """Whether a human who signs in was given ``persistence:read`` on any workarea, as one cheap question.
+
+    A denial may still take it back where they look; it is for a link, and the page behind it decides.
+    """
+    given = Q()
+    for _, rows in _HUMAN_ROWS:
+        given |= Q(**{f"{rows}__permission__codename": Persistence.READ})
+    standing_key = Key.objects.filter(
+        principal_id=principal_id, interactive=True, revoked_at=None, principal__is_active=True
+    )
+    return standing_key.filter(given).exists()
+
+
 def direct_persistence(principal_id: str, node: Workarea) -> frozenset[Persistence]:
     """What a human was given over agent state at exactly this node; what a preset space role replaces."""
     rows = WorkareaUserPermission.objects.filter(user_id=principal_id, content_object=node)

@@ -70,3 +70,7 @@ class PersistenceForbidden(Forbidden):
     @classmethod
     def missing(cls, permission: str, space: str) -> PersistenceForbidden:
         return cls(f"you hold no {permission} in space {space}")
+
+    @classmethod
+    def nowhere(cls) -> PersistenceForbidden:
+        return cls("you hold no persistence:read in any space")

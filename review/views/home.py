@@ -18,10 +18,15 @@ from workareas.verbs import Verb
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """Reviewers to the queue, staff who can never review to the console; the target decides who may enter."""
+    """Reviewers to the queue, staff who can never review to the console, others to the agents they may inspect.
+
+    The target decides who may enter.
+    """
     user: Any = request.user
     try:
         access.require_role(actor_of_human(user), Verb.REVIEW_SERVE)
     except OmlError:
-        return redirect("admin:index" if user.is_staff else "queue")
+        if user.is_staff:
+            return redirect("admin:index")
+        return redirect("agents" if access.inspects_somewhere(user.pk) else "queue")
     return redirect("queue")

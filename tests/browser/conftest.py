@@ -66,7 +66,7 @@ def visit(chromium: Browser, live_server: Any) -> Iterator[Visit]:
             page.get_by_label("Name").fill(username)
             page.get_by_label("Password").fill(PASSWORD)
             page.get_by_role("button", name="Sign in").click()
-            page.wait_for_url(re.compile("/(review|admin)/$"))
+            page.wait_for_url(re.compile("/(review|admin|agents)/$"))
         return page
 
     yield open_page

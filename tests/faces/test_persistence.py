@@ -16,22 +16,20 @@ from memory.recall.models import ReadLog
 from memory.runs.actions.persistence import row_number
 from memory.runs.models import AgentMemory, Run
 from memory.runs.rules import Scope
-from oml.core.actor import Actor, Channel, Role
+from oml.core.actor import Role
 from oml.core.errors import Validation
 from tests.support.api import refused
-from tests.support.inspecting import STATE, Inspector, fill, inspector, row_of, share
+from tests.support.inspecting import STATE, Inspector, fill, inspector, row_of, share, writing_as
 from tests.support.journal import journalled, length
 from tests.support.people import human
 from tests.support.runs import begin, register
 from tests.support.world import World
 from workareas.actions.groups import group_named, set_group_member
-from workareas.actions.keys import GrantSpec, enrol_human, issue_key, set_human_access
+from workareas.actions.keys import enrol_human, issue_key, set_human_access
 from workareas.actions.nodes import advance_status, allow_relaxed_review
 from workareas.actions.space_roles import set_space_role
-from workareas.authentication import actor_of_key
 from workareas.models import Principal
 from workareas.space_roles import Persistence, SpaceRole
-from workareas.verbs import Capability
 
 pytestmark = pytest.mark.django_db
 
@@ -330,13 +328,6 @@ def test_delete__an_own_held_write__withdraws_it(world: World) -> None:
     row = Artifact.objects.get(pk=held["artifact_id"])
     assert (row.state, row.cause) == ("rejected", "withdrawn")
     journalled("submission.withdraw", once=True)
-
-
-def writing_as(world: World, own: Inspector) -> Actor:
-    """A key of the inspector's own principal that may write in space ``a``."""
-    grants = [GrantSpec("universe.a", capability) for capability in (Capability.READER, Capability.WRITER)]
-    issued = issue_key(world.admin, principal=own.principal, role=Role.WRITER, grants=grants)
-    return actor_of_key(issued.key.pk, channel=Channel.HTTP)
 
 
 def test_delete__of_shared_state__is_a_demotion_in_the_journal_and_takes_it_from_the_next_prompt(world: World) -> None:

@@ -7,11 +7,15 @@ from typing import Any
 
 from memory.runs.models import AgentMemory
 from memory.runs.rules import Scope
+from oml.core.actor import Actor, Channel, Role
 from tests.support.people import Human, human
 from tests.support.runs import begin
 from tests.support.world import World
+from workareas.actions.keys import GrantSpec, issue_key
 from workareas.actions.space_roles import set_space_role
+from workareas.authentication import actor_of_key
 from workareas.space_roles import SpaceRole
+from workareas.verbs import Capability
 
 STATE = "/api/agents/@acme/support-triage/persistence"
 
@@ -81,3 +85,10 @@ def row_of(key: str | None, actor_id: str | None) -> int:
     """The id of a private row, or of a shared one where nobody is named."""
     scope = Scope.SHARED if actor_id is None else Scope.ACTOR
     return AgentMemory.objects.get(key=key, actor_id=actor_id, scope=scope).pk
+
+
+def writing_as(world: World, own: Inspector) -> Actor:
+    """A key of the inspector's own principal that may write in space ``a``."""
+    grants = [GrantSpec("universe.a", capability) for capability in (Capability.READER, Capability.WRITER)]
+    issued = issue_key(world.admin, principal=own.principal, role=Role.WRITER, grants=grants)
+    return actor_of_key(issued.key.pk, channel=Channel.HTTP)

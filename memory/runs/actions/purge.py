@@ -35,9 +35,7 @@ def purge_actor(principal_id: str) -> list[Event]:
     Run.objects.bulk_update(running, ["status", "finished_at"])
     runs.update(checkpoint=None, result=None)
     IdempotencyRecord.objects.filter(subject_id__in=runs.values("pk")).update(fingerprint=bytes(32))
-    events: list[Event] = [
-        RunFinished(workarea_id=run.space_id, run_id=run.pk, status=run.status) for run in running
-    ]
+    events: list[Event] = [RunFinished(workarea_id=run.space_id, run_id=run.pk, status=run.status) for run in running]
     rows = AgentMemory.objects.filter(actor_id=principal_id, scope=Scope.ACTOR)
     places: dict[tuple[str, str], list[AgentMemory]] = defaultdict(list)
     for row in rows.select_for_update(no_key=True).defer("content", "salt").order_by("pk"):

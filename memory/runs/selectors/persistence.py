@@ -89,6 +89,7 @@ def persistence(actor: Actor, *, place: Place, asked: Asked) -> dict[str, Any]:
     """
     opened = open_state(actor, place, need=Persistence.READ)
     rows = seen(actor, opened, asked)
+    log_look(actor, opened, rows)
     body: dict[str, Any] = {}
     if asked.kind is not Kind.MEMORY:
         body["pinned"] = [_slot(row) for row in slots(rows)]
@@ -98,7 +99,7 @@ def persistence(actor: Actor, *, place: Place, asked: Asked) -> dict[str, Any]:
 
 
 def seen(actor: Actor, opened: Opened, asked: Asked) -> list[Kept]:
-    """The rows that somebody sees of an opened agent, logged as read.
+    """The rows that somebody may see of an opened agent; whoever shows them logs that first.
 
     Raises:
         Validation: ``request.validation``; a filter outside its words, from whoever may filter.
@@ -113,9 +114,12 @@ def seen(actor: Actor, opened: Opened, asked: Asked) -> list[Kept]:
     writes = shared_writes(actor, opened, asked.kind)
     if asked.run_id is not None:
         own, writes = own.filter(run_id=asked.run_id), writes.filter(run_id=asked.run_id)
-    rows = [*kept.private(own), *kept.shared(writes)]
+    return [*kept.private(own), *kept.shared(writes)]
+
+
+def log_look(actor: Actor, opened: Opened, rows: list[Kept]) -> None:
+    """Write down who looks at which rows, before they are shown."""
     readlog.record(actor, surface=SURFACE, workarea_id=opened.space.pk, returned=[str(row.id) for row in rows])
-    return rows
 
 
 def private_rows(opened: Opened, only: Whose | None, kind: Kind | None) -> QuerySet[AgentMemory]:
