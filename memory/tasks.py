@@ -23,7 +23,7 @@ def scan(batch: list[dict[str, Any]]) -> None:
 @handler(derive.TASK)
 def derive_records(batch: list[dict[str, Any]]) -> None:
     """Tags, chunks and vectors of a batch of source records."""
-    derive.derive([sr_id for task in batch for sr_id in task["sr_ids"].split()])
+    derive.derive_tasks([task["sr_ids"] for task in batch])
 
 
 @shared_task(name="memory.expire_held", ignore_result=True)

@@ -66,15 +66,12 @@ def merged(present: Sequence[Property], named: Sequence[Property]) -> list[Prope
     values: dict[str, list[Property]] = {}
     for label, value in named:
         values.setdefault(label, []).append((label, value))
-    result: list[Property] = []
+    result: dict[Property, None] = {}
     for label, value in present:
-        if label not in values:
-            result.append((label, value))
-        else:
-            result += [one for one in values[label] if one not in result]
+        result.update(dict.fromkeys(values.get(label, [(label, value)])))
     for mine in values.values():
-        result += [one for one in mine if one not in result]
-    return result
+        result.update(dict.fromkeys(mine))
+    return list(result)
 
 
 class Ranked(Protocol):

@@ -20,11 +20,11 @@ def sentences(content: str) -> str | None:
     if content.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        value = json.loads(content)
+        said = "\n".join(_leaves(json.loads(content), (), 0))
     except (ValueError, RecursionError):
         return None
-    lines = list(_leaves(value, (), 0))
-    return "\n".join(lines) if lines else None
+    # An escape may name half of a surrogate pair, which is no character and which no index takes.
+    return said.encode("utf-8", "replace").decode() or None
 
 
 def _leaves(value: Any, path: tuple[str, ...], depth: int) -> Iterator[str]:

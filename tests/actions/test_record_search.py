@@ -258,3 +258,66 @@ def test_chunks__wherever_the_parts_end__are_the_same_and_lose_nothing(step: int
     assert "".join(made) == text
     assert made == list(chunks([text]))
     assert max(map(len, made)) <= LENGTH
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"name": "half \\ud800 a pair", "word": "zyxwvut"}',
+        '{"\\udc00": "zyxwvut"}',
+        '["zyxwvut", ' + "[" * 950 + "]" * 951,
+        '{"zyxwvut": ' * 400 + "1" + "}" * 400,
+        '{"zyxwvut": [' + "9" * 5000 + "]}",
+    ],
+    ids=["half a pair", "half a pair in a name", "deep list", "deep object", "endless number"],
+)
+def test_derive__json_that_is_hardly_any__is_searchable_like_every_text(records: Records, content: str) -> None:
+    answer = records.call("POST", "/v1/records", {"content": content, "sync": True}).json()
+    assert answer["index"]["state"] == "ready"
+    assert [one["sr_id"] for one in gather(records, query="zyxwvut")] == [answer["sr_id"]]
+    assert records.read(answer["sr_id"])["content"] == content
+
+
+def test_gather__with_a_filter_that_no_record_can_pass__is_empty(records: Records, facts: dict[str, str]) -> None:
+    for asked in ({"min_authority": 2**40}, {"min_authority": 2**40, "query": "Accra"}):
+        assert gather(records, **asked) == []
+    assert len(gather(records, min_authority=-(2**40), query="Accra")) == 3
+
+
+def test_derive__one_record_of_a_batch_that_cannot_be__keeps_none_of_the_others_out(
+    records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = derive._tag
+
+    def choking(record: Record, stored: Any) -> None:
+        if stored == "poison":
+            raise ValueError
+        real(record, stored)
+
+    monkeypatch.setattr(derive, "_tag", choking)
+    batch = [{"content": f"walrus {number}"} for number in range(derive.TOGETHER + 8)]
+    batch[3]["content"] = "poison"
+    records.call("POST", "/api/v2/ingest/batch", {"records": batch})
+    records.ingest("walrus alone")
+    for _ in range(20):
+        outbox.drain()
+    assert len(gather(records, query="walrus", k=50)) == derive.TOGETHER + 8
+    assert outbox.waiting() == 1
+
+
+def test_derive__while_it_makes_vectors__holds_no_record(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The head moved while its vectors were made: what is stored is of the new head."""
+    sr_id = records.ingest("walrus")
+    real, calls = derive._vectors, []
+
+    def slow(texts: Any) -> Any:
+        calls.append(list(texts))
+        if len(calls) == 1:
+            records.update(sr_id, content="penguin")
+        return real(texts)
+
+    monkeypatch.setattr(derive, "_vectors", slow)
+    derive.derive([sr_id])
+    assert calls == [["walrus"], ["penguin"]]
+    chunk = RecordChunk.objects.get(record=sr_id)
+    assert chunk.text == "penguin" and chunk.embedding is not None

@@ -208,6 +208,23 @@ def test_update__content_and_properties__is_one_whole_new_version(records: Recor
     assert [one["note"] for one in records.history(sr_id)] == [None, "moved on"]
 
 
+@pytest.mark.parametrize(
+    ("present", "named", "merged"),
+    [
+        (["a:1"], ["b:1", "b:1"], ["a:1", "b:1"]),
+        (["a:1", "b:1"], ["a:2", "a:2", "a:3"], ["a:2", "a:3", "b:1"]),
+        (["a:1", "b:1", "a:2"], ["a:2"], ["a:2", "b:1"]),
+        ([], ["A: x", "a:x"], ["a:x"]),
+    ],
+)
+def test_update__properties_named_twice__are_there_once(
+    records: Records, present: list[str], named: list[str], merged: list[str]
+) -> None:
+    sr_id = records.ingest("one", properties=present)
+    assert records.update(sr_id, properties=named)["version"] == 1
+    assert records.read(sr_id)["properties"] == merged
+
+
 def test_update__that_changes_nothing__writes_nothing(records: Records) -> None:
     sr_id = records.ingest("one", properties=["a:1"])
     before = length(records.by.tenant_id), RecordEntry.objects.count()

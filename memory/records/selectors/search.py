@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.core.exceptions import EmptyResultSet
 from django.db import connection, transaction
 from django.db.models import QuerySet
 from numpy.typing import NDArray
@@ -99,7 +100,10 @@ def best_chunks(owner_id: str, live: QuerySet[Record], asked: Question, *, least
         asked: the question.
         least: how many records the answer wants.
     """
-    sql, params = live.values("pk").order_by().query.sql_with_params()
+    try:
+        sql, params = live.values("pk").order_by().query.sql_with_params()
+    except EmptyResultSet:  # what no record can have, such as an authority beyond the column's numbers
+        return {}
     scope = _Scope(_SCOPE.format(live=sql), [owner_id, *params])
     with transaction.atomic():
         _run(_SETTINGS)
