@@ -126,7 +126,9 @@ class AgentMemory(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.scope} {self.key or ('memo' if self.pinned else 'note')} {self.pk}"
+        # Never the key: it is the run's own word, and a row's name stands in pages and logs.
+        kind = "slot" if self.key is not None else "memo" if self.pinned else "note"
+        return f"{self.scope} {kind} {self.pk}"
 
 
 class SharedWrite(models.Model):
