@@ -19,8 +19,9 @@ from oml.core.spooled import LargeText, pieces_of
 from oml.http.operations import Operation
 
 Values = dict[str, Any]
-#: Largest content, in bytes, that a face hands out in one piece.
-MAX_WHOLE = 8 * 1024 * 1024
+#: Largest content, in bytes, that a face hands out in one piece: a tool result is in memory a few times over, and no
+#: model reads more. The seed's e_read has no range, so what is larger is read over HTTP, which streams it.
+MAX_WHOLE = 16 * 1024 * 1024
 
 
 def _ingest_command(values: Values) -> IngestCommand:
@@ -47,7 +48,7 @@ def _read_whole(actor: Actor, values: Values) -> Values:
         if body["content"].size > MAX_WHOLE:
             raise SizeExceeded(
                 f"the content has {body['content'].size} bytes, a tool result at most {MAX_WHOLE}; "
-                f"GET /v1/records/{body['sr_id']} streams it"
+                f"GET /v1/records/{body['sr_id']}?version={body['version']} streams it"
             )
         body["content"] = "".join(body["content"].text())
     return body

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.test import Client
 from jsonschema import Draft202012Validator
 
+from memory.api import record_operations
 from memory.recall.models import ReadLog
 from oml.jobs import outbox
 from oml.journal.models import JournalEntry
@@ -221,12 +222,30 @@ def test_e_ingest__three_megabytes__comes_back_and_the_agents_mount_still_refuse
     assert refused.status == 413
 
 
-def test_e_read__beyond_what_a_tool_result_holds__says_where_to_read_it(records: Records) -> None:
-    sr_id = records.ingest("a" * (8 * 2**20 + 1))
-    error = caller(records).call("e_read", {"sr_id": sr_id}).result["structuredContent"]["error"]
-    assert (error["code"], f"/v1/records/{sr_id}" in error["message"]) == ("limit.size", True)
-
-
 def test_message__long_and_not_utf8__is_a_parse_error(records: Records) -> None:
     exchange = caller(records).send(b'{"jsonrpc": "2.0", "x": "' + b"a" * 9000 + b'\xff"}')
     assert (exchange.status, exchange.error["code"]) == (400, -32700)
+
+
+def test_e_read__of_ten_megabytes__is_byte_for_byte_what_e_ingest_took(records: Records) -> None:
+    content = (HARD + 'quote " backslash \\ é 中 ') * 190_000
+    assert len(content.encode()) > 10 * 2**20
+    sent = caller(records).call("e_ingest", {"content": content}).result["structuredContent"]
+    read = caller(records).call("e_read", {"sr_id": sent["sr_id"]}).result["structuredContent"]
+    assert read["content"] == content
+
+
+def test_e_read__of_what_no_tool_result_holds__says_where_it_is_streamed(
+    records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_operations, "MAX_WHOLE", 2 * 2**20)
+    sr_id = records.ingest("first")
+    large = "é" * 1_200_000
+    records.update(sr_id, content=large)
+    refused = caller(records).call("e_read", {"sr_id": sr_id}).result
+    assert refused["isError"] is True
+    error = refused["structuredContent"]["error"]
+    assert error["code"] == "limit.size"
+    assert error["message"].endswith(f"GET /v1/records/{sr_id}?version=1 streams it")
+    assert records.read(sr_id, version=1)["content"] == large
+    assert caller(records).call("e_read", {"sr_id": sr_id, "version": 0}).result["structuredContent"]["version"] == 0

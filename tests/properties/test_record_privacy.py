@@ -31,6 +31,16 @@ NAMING: list[tuple[str, str, Any]] = [
     ("DELETE", "/v1/records/{}/connections?to=x&label=cites", None),
     ("POST", "/v1/records/{}/corrections", {"content": "stolen"}),
     ("POST", "/v1/records/{}/adjustments", {"content": "stolen"}),
+    ("POST", "/v1/records/{}/erase", {"reason": "x"}),
+    ("POST", "/v1/records/{}/erase", {"reason": "x", "preview": True}),
+    ("POST", "/v1/records/MINE/connections", {"to": "{}", "label": "cites"}),
+    ("DELETE", "/v1/records/MINE/connections?to={}&label=cites", None),
+    ("POST", "/v1/memories", {"workarea": "universe.a", "claim_key": "k", "text": "t", "evidence": [{"sr_id": "{}"}]}),
+    (
+        "POST",
+        "/v1/memories",
+        {"workarea": "universe.a", "claim_key": "k", "text": "t", "evidence": [{"sr_id": "{}", "version": 0}]},
+    ),
     ("POST", "/v1/record-groups", {"name": "g", "add": ["{}"]}),
     ("POST", "/v1/record-groups", {"name": "g", "remove": ["{}"]}),
 ]
@@ -79,6 +89,13 @@ def act(records: Records, word: str, made: list[str], number: int) -> None:
         records.call("DELETE", f"/v1/records/{last}")
 
 
+def lanes_of(owner: Records) -> list[tuple[str, str]]:
+    """Each lane of a principal, by UUID and by label, beside one of the same form that never was."""
+    items = owner.call("GET", "/v1/lanes").json()["items"]
+    unknown = "00000000-0000-4000-8000-000000000000"
+    return [pair for one in items for pair in ((one["lane_uuid"], unknown), (one["lane"], "home/key_0"))]
+
+
 @pytest.mark.django_db
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=ACTS, which=st.integers(0, 10))
@@ -88,12 +105,14 @@ def test_records__of_one_principal__are_for_another_what_never_was(world: World,
     for number, word in enumerate(acts):
         act(owner, word, made, number)
     sr_id = made[which % len(made)]
+    mine = stranger.ingest("of my own")
+    removed = stranger.call("DELETE", f"/v1/records/{mine}/connections?to={UNKNOWN}&label=cites").json()
     before = RecordEntry.objects.count()
     for method, path, body in NAMING:
         answers = []
         for name in (sr_id, UNKNOWN):
             sent = None if body is None else json.loads(json.dumps(body).replace("{}", name))
-            answer = stranger.call(method, path.replace("{}", name), sent)
+            answer = stranger.call(method, path.replace("{}", name).replace("MINE", mine), sent)
             answers.append((answer.status_code, answer.content.replace(name.encode(), b"<id>")))
         assert answers[0] == answers[1], (method, path)
     secret = world.secret[stranger.by]
@@ -106,7 +125,22 @@ def test_records__of_one_principal__are_for_another_what_never_was(world: World,
         assert told[0] == told[1], tool
     grouped = [mcp.call("e_group", {"name": "g", "add": [name]}).result for name in (sr_id, UNKNOWN)]
     assert grouped[0]["isError"] is grouped[1]["isError"] is True
+    linked = [mcp.call("e_connect", {"sr_id": mine, "to": name, "label": "a"}).result for name in (sr_id, UNKNOWN)]
+    assert json.dumps(linked[0]).replace(sr_id, "<id>") == json.dumps(linked[1]).replace(UNKNOWN, "<id>")
+    for lane, never in lanes_of(owner):
+        for path, sent in (
+            ("/v1/records", {"content": "x", "assign_lane": "{}"}),
+            ("/v1/records/gather", {"lanes": ["{}"]}),
+            ("/v1/records/gather", {"lanes": ["{}"], "query": "plum"}),
+        ):
+            told = [
+                stranger.call("POST", path, json.loads(json.dumps(sent).replace("{}", name))) for name in (lane, never)
+            ]
+            bodies = [one.content.replace(n.encode(), b"<id>") for one, n in zip(told, (lane, never), strict=True)]
+            assert (told[0].status_code, bodies[0]) == (told[1].status_code, bodies[1]), path
+    assert removed["changed"] == []
     assert RecordEntry.objects.count() == before
+    assert stranger.call("DELETE", f"/v1/records/{mine}").status_code == 200
     derive.derive(made)
     for search in ({"query": "plum"}, {}, {"properties": ["plum:0"]}):
         assert stranger.call("POST", "/v1/records/gather", search).json()["records"] == []
