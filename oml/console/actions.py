@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin.utils import quote, unquote
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -103,7 +104,7 @@ class ActionAdmin(ReadOnlyAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        row = self.get_object(request, object_id)
+        row = self.get_object(request, unquote(object_id))
         offered = [
             (self._address(action, row.pk), action.label)
             for action in self.console_actions
@@ -116,13 +117,14 @@ class ActionAdmin(ReadOnlyAdmin):
 
     def _address(self, action: ConsoleAction, *row: str) -> str:
         opts = self.model._meta
-        return reverse(f"admin:{opts.app_label}_{opts.model_name}_{action.name}", args=row)
+        # Django's lists quote ids in addresses, so every address here is quoted and every id that comes in unquoted.
+        return reverse(f"admin:{opts.app_label}_{opts.model_name}_{action.name}", args=[quote(pk) for pk in row])
 
     def _page(self, action: ConsoleAction) -> Callable[..., HttpResponse]:
         def view(request: HttpRequest, object_id: str | None = None) -> HttpResponse:
             if not self.has_view_permission(request):
                 raise PermissionDenied
-            row = self.get_object(request, object_id) if object_id is not None else None
+            row = self.get_object(request, unquote(object_id)) if object_id is not None else None
             if action.per_row and row is None:
                 raise Http404
             response = self._answer(request, action, row)
@@ -170,7 +172,7 @@ class ActionAdmin(ReadOnlyAdmin):
         opts = self.model._meta
         name = f"admin:{opts.app_label}_{opts.model_name}_"
         stays = row is not None and self.get_object(request, row.pk) is not None
-        target = reverse(f"{name}change", args=[row.pk]) if stays else reverse(f"{name}changelist")
+        target = reverse(f"{name}change", args=[quote(row.pk)]) if stays else reverse(f"{name}changelist")
         return HttpResponseRedirect(target)
 
     def _context(self, request: HttpRequest, action: ConsoleAction) -> dict[str, Any]:

@@ -486,6 +486,24 @@ def test_actions__somebody_who_administers_a_part__learns_that_it_takes_the_root
     assert not Ban.objects.exists() and not Simulation.objects.exists()
 
 
+def test_actions__of_a_row_that_is_reached_from_its_list__are_offered_and_work(world: World, ada: Human) -> None:
+    """Django's lists quote the ids in their links; a page reached like that is the same page."""
+    ban = add_ban(world.admin, kind="key", value=world.writer2.key_id, reason=None)
+    grant = Grant.objects.get(key_id=world.reader.key_id)
+    for listed, label in (
+        (BAN, "Lift this ban"),
+        ("/admin/workareas/grant/", "Take this grant back"),
+        ("/admin/workareas/key/", "Revoke this key"),
+        ("/admin/workareas/workarea/", "Move this workarea"),
+    ):
+        links = re.findall(rf'href="({listed}[^"]+/change/)[^"]*"', ada.get(listed).content.decode())
+        pages = [ada.get(link) for link in dict.fromkeys(links)]
+        offered = [address for page in pages for address, name in page.context["console_actions"] if name == label]
+        assert offered, listed
+        assert ada.get(offered[0]).status_code == 200, offered[0]
+    assert Ban.objects.filter(pk=ban.pk).exists() and Grant.objects.filter(pk=grant.pk).exists()
+
+
 def test_actions__every_page__is_no_get_that_writes_and_no_inline_script(world: World, ada: Human) -> None:
     ban = add_ban(world.admin, kind="key", value=world.writer2.key_id, reason=None)
     simulation = create_simulation(world.admin, name="drill", audience=[])

@@ -36,7 +36,7 @@ class GrantsOnWorkarea(ReadOnlyInline):
 
 def _inherited(request: HttpRequest, node: Workarea) -> list[tuple[str, ...]]:
     return [
-        (grant.effect, grant.capability, grant.workarea.path, grant.key_id, grant.key.principal.name)
+        (grant.effect, grant.capability, grant.workarea.path, grant.key.principal.name, grant.key_id)
         for grant in grants_above(node)
     ]
 
@@ -62,7 +62,7 @@ class WorkareaAdmin(ActionAdmin):
     panels = (
         Panel(
             title="Grants inherited from above (denies first: a deny wins wherever it stands)",
-            columns=("Effect", "Capability", "Set on", "Key", "Principal"),
+            columns=("Effect", "Capability", "Set on", "Principal", "Key"),
             rows=_inherited,
             none="None: nothing is set above it.",
         ),
