@@ -6,6 +6,7 @@ from memory.claims.rules import IDEMPOTENCY_KEY
 from memory.runs import rules
 from oml.http.fields import Json, Listing, Matching, OneOf, Reference, StrictSerializer, Text, Whole
 
+
 class AgentShape(StrictSerializer):
     scope = Text(max_length=64, help_text="Namespace of the agent, with or without its @.")
     name = Text(max_length=63, help_text="Its name there.")
