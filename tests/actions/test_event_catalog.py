@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory.records import rebuild
+from memory.records import exchange
 from tests.support.api import Api
 from tests.support.edges import Edges
 from tests.support.journal import journalled
@@ -97,7 +97,7 @@ def test_record_places__lane_and_group__are_journalled(world: World) -> None:
 def test_records__imported_from_another_engine__leave_one_event_a_record(world: World) -> None:
     records = Records(world)
     records.ingest("A secret.")
-    rebuild.import_entries(records.by, foreign(list(rebuild.exported(records.by))))
+    exchange.import_entries(records.by, foreign(list(exchange.exported(records.by))))
     (record,) = journalled("record.imported", once=True)
     assert "secret" not in json.dumps(record).lower()
 

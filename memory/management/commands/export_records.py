@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from memory.records.rebuild import exported
+from memory.records.exchange import exported
 from oml.core.actor import Channel
 from workareas.authentication import actor_of_key
 from workareas.management.acting import refusals_printed

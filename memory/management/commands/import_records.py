@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from memory.records.rebuild import import_entries
+from memory.records.exchange import import_entries
 from oml.core.actor import Channel
 from workareas.authentication import actor_of_key
 from workareas.management.acting import refusals_printed
