@@ -38,6 +38,21 @@ class RunFinished(Event):
     status: str
 
 
+@event("run.cancelled", subject=("run_id",), owned=True)
+@dataclass(frozen=True, kw_only=True)
+class RunCancelled(Event):
+    """Its actor was removed while it ran; ``actor_principal`` is whom it executed as."""
+
+    run_id: str
+    actor_principal: str
+
+    @classmethod
+    def owner(cls, _principal_id: str, payload: dict[str, Any]) -> str | None:
+        """Whose run it was, not who removed them."""
+        owner: str = payload["actor_principal"]
+        return owner
+
+
 @dataclass(frozen=True, kw_only=True)
 class Written(Event):
     """``content_commitment`` for private content; of shared content the artifact's own entry carries it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.claims.models import Artifact
+from memory.graph.selectors.tail import events_tail
 from memory.runs.errors import RunOver
 from memory.runs.models import AgentMemory, Run
 from memory.runs.rules import Scope
@@ -95,7 +96,11 @@ def test_remove__is_journalled__key_by_key_and_space_by_space(world: World) -> N
             "memory_ids": [ids[world.nodes[node].pk]],
             "checkpoint": checkpoint,
         }
-    assert [record["payload"]["status"] for record in journalled("run.finished")] == ["cancelled", "cancelled"]
+    cut = journalled("run.cancelled")
+    assert [record["payload"] for record in cut] == [{"actor_principal": world.writer.principal_id}] * 2
+    admin_sees = events_tail(world.admin, scope="universe", after_seq=0, limit=200)[0]["events"]
+    told_to_admin = {event["event_type"] for event in admin_sees}
+    assert not {name for name in told_to_admin if name.startswith(("run.", "state."))}, told_to_admin
     assert StatedReason.objects.get(subject_id=world.writer.principal_id).text == "left the company"
     assert access.load(world.admin).epoch == epoch + 1
     verified(world.admin.tenant_id)

@@ -448,6 +448,25 @@ def test_every_route__a_header_missing_or_malformed__is_named(
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_every_route__asked_by_another_site__answers_no_preflight_and_wants_the_header(
+    world: World, method: str, path: str
+) -> None:
+    vera = inspector(world, SpaceRole.ADMIN)
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = vera.human.client.cookies
+    asks = {
+        "Origin": "https://elsewhere.example",
+        "Access-Control-Request-Method": method,
+        "Access-Control-Request-Headers": "x-org-id, x-space-id",
+    }
+    preflight = strict.options(path, headers=asks)
+    assert preflight.status_code >= 400
+    assert not [name for name in preflight.headers if name.lower().startswith("access-control")]
+    simple = strict.generic(method, path, headers={"Origin": asks["Origin"]})
+    refused(simple, "request.validation", 400)
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_every_route__in_a_visible_space_without_a_role__is_forbidden(world: World, method: str, path: str) -> None:
     vera = inspector(world, None)
     refused(vera.call(method, path), "access.forbidden", 403)

@@ -2,8 +2,8 @@
 
 **Cross-site requests.** No CSRF token is asked for, because none is needed. Every route behind this class demands a
 header of its own, ``X-Org-Id``: a page of another site can make a browser send the cookie, but not that header, unless
-a preflight allows it, and none is ever answered. The cookie is ``SameSite=Lax`` besides, so other sites' requests of
-these methods do not carry it at all. What must never happen here: a route without such a header.
+a preflight allows it, and none is ever answered. The cookie is ``SameSite=Lax`` besides, so of what other sites cause
+it goes with a plain visit at most. What must never happen here: a route without such a header.
 """
 
 from __future__ import annotations
@@ -58,4 +58,9 @@ class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
     name = "session"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {"type": "apiKey", "in": "cookie", "name": "sessionid", "description": "Of a human who signed in"}
+        return {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": "sessionid",
+            "description": "Of a human who signed in; __Host-oml-session in production",
+        }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from memory.runs.actions.presence import clear
-from memory.runs.events import RunFinished, StateDeleted
+from memory.runs.events import RunCancelled, StateDeleted
 from memory.runs.models import AgentMemory, Run
 from memory.runs.rules import CHECKPOINT, RUN, Scope, Status
 from oml.core.clock import now
@@ -35,7 +35,9 @@ def purge_actor(principal_id: str) -> list[Event]:
     Run.objects.bulk_update(running, ["status", "finished_at"])
     runs.update(checkpoint=None, result=None)
     IdempotencyRecord.objects.filter(subject_id__in=runs.values("pk")).update(fingerprint=bytes(32))
-    events: list[Event] = [RunFinished(workarea_id=run.space_id, run_id=run.pk, status=run.status) for run in running]
+    events: list[Event] = [
+        RunCancelled(workarea_id=run.space_id, run_id=run.pk, actor_principal=principal_id) for run in running
+    ]
     rows = AgentMemory.objects.filter(actor_id=principal_id, scope=Scope.ACTOR)
     places: dict[tuple[str, str], list[AgentMemory]] = defaultdict(list)
     for row in rows.select_for_update(no_key=True).defer("content", "salt").order_by("pk"):
