@@ -18,6 +18,7 @@ from tests.support.people import Human, hidden, human, said
 from tests.support.world import World
 from workareas.actions.bans import add_ban
 from workareas.actions.groups import set_group_member
+from workareas.actions.keys import revoke_key
 from workareas.actions.nodes import advance_status
 from workareas.actions.simulations import create_simulation
 from workareas.authentication import digest_of
@@ -307,6 +308,44 @@ def test_workarea__its_page__lists_what_is_inherited_denies_first(world: World, 
     inherited = words.split("Grants inherited from above")[1]
     assert inherited.index("deny writer universe.a") < inherited.index("allow reader universe")
     assert "None: nothing is set above it." in said(ada.get(f"{_page(world.nodes['universe'])}change/"))
+
+
+def test_workarea__its_page__says_who_can_do_what_after_every_deny(world: World, ada: Human) -> None:
+    world.deny(world.writer, Capability.WRITER, on="a")
+    sam = human(world, name="sam", on=None)
+    _post(ada, f"{_page(world.nodes['a'])}people/", holder="person", name="sam", permission="review")
+    words = said(ada.get(f"{_page(world.nodes['a.team'])}change/")).split("Who can do what here")[1]
+    assert f"review Sam universe.a {sam.actor.key_id}" in words
+    assert f"universe {world.writer2.key_id}" in words
+    assert not re.search(rf"writer [^ ]+ [^ ]+ universe {world.writer.key_id}", words)
+
+
+def test_key__its_page__says_what_it_can_reach_after_every_deny(world: World, ada: Human) -> None:
+    world.deny(world.reader, Capability.READER, on="a")
+    words = said(ada.get(f"/admin/workareas/key/{world.reader.key_id}/change/")).split("What this key can reach")[1]
+    assert "universe reader universe.a nothing: denied" in words
+    revoke_key(world.admin, key=world.reader.key_id)
+    gone = said(ada.get(f"/admin/workareas/key/{world.reader.key_id}/change/")).split("What this key can reach")[1]
+    assert "Nothing." in gone
+
+
+def test_pages__of_a_key_and_a_workarea__ask_as_often_whatever_is_granted(world: World, ada: Human) -> None:
+    def asked() -> list[int]:
+        counts = []
+        for path in (f"{_page(world.nodes['a.team'])}change/", f"/admin/workareas/key/{world.reader.key_id}/change/"):
+            with CaptureQueriesContext(connection) as queries:
+                assert ada.get(path).status_code == 200
+            counts.append(len(queries))
+        return counts
+
+    world.grant(world.reader, Capability.READER, on="a")
+    asked()
+    few = asked()
+    for node in ("a.team", "ab", "b"):
+        world.grant(world.reader, Capability.READER, on=node)
+        world.key("reviewer", on="a")
+    assert asked() == few
+    assert max(few) <= 32
 
 
 # --- keys and quotas

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from oml.console.actions import ActionAdmin, ConsoleAction, Done
+from oml.console.panels import Panel
 from oml.console.readonly import ReadOnlyInline
 from oml.core.actor import Role
 from oml.core.clock import now
@@ -21,6 +22,7 @@ from workareas.admin.gate import actor_of
 from workareas.admin.grants import GRANT_TO_KEY
 from workareas.admin.words import key_state
 from workareas.models import Grant, Key
+from workareas.selectors.reach import reach_of
 from workareas.selectors.suggestions import administered_paths, principals_with_keys
 from workareas.verbs import Capability
 from workareas.words import PrincipalKind
@@ -152,6 +154,10 @@ def _suggest(request: HttpRequest) -> dict[str, list[tuple[str, str]]]:
     }
 
 
+def _reach(request: HttpRequest, row: Key) -> list[tuple[str, ...]]:
+    return [(one.path, ", ".join(one.capabilities) or "nothing: denied") for one in reach_of(row)]
+
+
 class GrantsOfKey(ReadOnlyInline):
     model = Grant
     show_change_link = True
@@ -196,6 +202,14 @@ class KeyAdmin(ActionAdmin):
         "created_at",
     )
     inlines = (GrantsOfKey,)
+    panels = (
+        Panel(
+            title="What this key can reach (from each place down, after every deny)",
+            columns=("Workarea", "It can"),
+            rows=_reach,
+            none="Nothing.",
+        ),
+    )
     row_links = (("Explain access", lambda key: f"{reverse('admin:explain')}?key={key.pk}"),)
     console_actions = (
         ConsoleAction(

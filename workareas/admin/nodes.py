@@ -16,6 +16,7 @@ from workareas.admin.moves import MOVE
 from workareas.admin.tree import CHILD, CREW, POLICY, STEP
 from workareas.models import Grant, ReviewPolicy, Workarea
 from workareas.selectors.inherited import grants_above
+from workareas.selectors.reach import holders_at
 
 
 class GrantsOnWorkarea(ReadOnlyInline):
@@ -39,6 +40,10 @@ def _inherited(request: HttpRequest, node: Workarea) -> list[tuple[str, ...]]:
         (grant.effect, grant.capability, grant.workarea.path, grant.key.principal.name, grant.key_id)
         for grant in grants_above(node)
     ]
+
+
+def _holders(request: HttpRequest, node: Workarea) -> list[tuple[str, ...]]:
+    return [(one.capability, one.principal, ", ".join(one.comes_from), one.key_id) for one in holders_at(node)]
 
 
 @admin.register(Workarea)
@@ -65,6 +70,12 @@ class WorkareaAdmin(ActionAdmin):
             columns=("Effect", "Capability", "Set on", "Principal", "Key"),
             rows=_inherited,
             none="None: nothing is set above it.",
+        ),
+        Panel(
+            title="Who can do what here (keys and people, after every deny)",
+            columns=("Capability", "Principal", "Comes from", "Key"),
+            rows=_holders,
+            none="Nobody can do anything here.",
         ),
     )
 
