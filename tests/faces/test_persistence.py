@@ -19,6 +19,7 @@ from memory.runs.rules import Scope
 from oml.core.actor import Role
 from oml.core.errors import Validation
 from tests.support.api import refused
+from tests.support.canary import places_of
 from tests.support.inspecting import STATE, Inspector, fill, inspector, row_of, share, writing_as
 from tests.support.journal import journalled, length
 from tests.support.people import human
@@ -28,7 +29,8 @@ from workareas.actions.groups import group_named, set_group_member
 from workareas.actions.keys import enrol_human, issue_key, set_human_access
 from workareas.actions.nodes import advance_status, allow_relaxed_review
 from workareas.actions.space_roles import set_space_role
-from workareas.models import Principal
+from workareas.errors import IdempotencyMismatch
+from workareas.models import IdempotencyRecord, Principal
 from workareas.space_roles import Persistence, SpaceRole
 
 pytestmark = pytest.mark.django_db
@@ -363,6 +365,23 @@ def test_delete__of_private_state__names_the_scope_in_the_journal_and_keeps_the_
     }
     assert deleted["workarea"] == world.nodes["a"].pk
     assert Run.objects.get(pk=run.id).checkpoint == '"SECRETWORD"'
+
+
+def test_delete__of_private_state__leaves_no_word_of_it_and_no_digest_to_guess_by(world: World) -> None:
+    vera = inspector(world, SpaceRole.ADMIN)
+    run = begin(world)
+    note = run.note("zorblaxquill", idempotency_key="n")
+    run.pin("persona", "zorblaxquill", idempotency_key="p")
+    run.pin("goals", "stays", idempotency_key="g")
+    vera.call("DELETE", f"{STATE}/memories/{note['id']}")
+    vera.call("DELETE", f"{STATE}/pinned/{row_of('persona', world.writer.principal_id)}")
+    assert places_of("zorblaxquill") == []
+    blank = {record.response.get("key", "note") for record in IdempotencyRecord.objects.filter(fingerprint=bytes(32))}
+    assert blank == {"note", "persona"}
+    with pytest.raises(IdempotencyMismatch):
+        run.note("zorblaxquill", idempotency_key="n")
+    assert run.pin("goals", "stays", idempotency_key="g")["idempotent_replay"] is True
+    assert vera.sees(actor_type="actor", actor_id=world.writer.principal_id) == {("goals", "stays")}
 
 
 def test_delete__makes_room_for_another_note(world: World) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from memory.claims.actions.end import demote_all, reject_all
 from memory.claims.events import Withdrawn
@@ -19,7 +19,7 @@ from memory.claims.states import Cause, State
 from memory.runs.errors import StateRowNotFound
 from memory.runs.events import StateDeleted
 from memory.runs.inspecting import Asked, Kind, Place, Whose, whose
-from memory.runs.models import AgentMemory, SharedWrite
+from memory.runs.models import AgentMemory, Run, SharedWrite
 from memory.runs.rules import CHECKPOINT, Scope
 from memory.runs.selectors.persistence import Opened, open_state, private_rows, shared_writes
 from oml.core.actor import Actor
@@ -27,6 +27,7 @@ from oml.core.errors import Validation
 from oml.journal.append import append, journalled
 from oml.journal.registry import Event
 from workareas import quota
+from workareas.models import IdempotencyRecord
 from workareas.space_roles import Persistence
 
 _LONGEST_ID = 18
@@ -107,6 +108,7 @@ class _Gone:
         """Delete private rows and end shared writes; a constant number of statements."""
         mine = list(private.select_for_update(of=("self",), no_key=True).order_by("pk").defer("content", "salt"))
         AgentMemory.objects.filter(pk__in=[row.pk for row in mine]).delete()
+        self._forget_retries(mine)
         for row in mine:
             self._count(row, row.actor_id)
         ended = {write.pk: write.memory for write in writes.select_related("memory")}
@@ -135,6 +137,18 @@ class _Gone:
         ]
         if told:
             append(self.actor, [*self._ends, *told], epoch=self.opened.known.epoch)
+
+    def _forget_retries(self, rows: list[AgentMemory]) -> None:
+        """Blank the digests of what was deleted; the records stay, so that no late retry writes it again."""
+        if not rows:
+            return
+        runs = Run.objects.filter(
+            agent=self.opened.agent, space=self.opened.space, actor_id__in={row.actor_id for row in rows}
+        )
+        of_these = Q(response__id__in=[row.pk for row in rows if row.key is None])
+        of_these |= Q(response__key__in=[row.key for row in rows if row.key is not None])
+        retries = IdempotencyRecord.objects.filter(subject_id__in=runs.values("pk"), response__scope=Scope.ACTOR)
+        retries.filter(of_these).update(fingerprint=bytes(32))
 
     def _count(self, row: AgentMemory, owner: str | None) -> None:
         if row.pk not in self._rows[owner]:  # one shared row may have a served and a held write
