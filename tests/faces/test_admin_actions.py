@@ -17,7 +17,6 @@ from tests.support.journal import journalled, length
 from tests.support.people import Human, hidden, human, said
 from tests.support.world import World
 from workareas.actions.bans import add_ban
-from workareas.actions.groups import set_group_member
 from workareas.actions.keys import revoke_key
 from workareas.actions.nodes import advance_status
 from workareas.actions.simulations import create_simulation
@@ -414,12 +413,17 @@ def test_people__given_a_permission_here__may_do_it_and_it_can_be_taken_back(wor
 
 def test_people__a_group__gets_the_queue_of_a_subtree(world: World, ada: Human) -> None:
     sam = human(world, name="sam", on=None)
-    set_group_member(world.admin, group="metals", username="sam")
+    joined = _post(ada, f"/admin/workareas/principal/{sam.actor.principal_id}/group/", group="metals")
+    assert "Now Sam is in the group metals." in said(joined)
     done = _post(ada, f"{_page(world.nodes['a'])}people/", holder="group", name="metals", permission="review")
     assert "Now the group metals has review on universe.a." in said(done)
     world.submit(claim_key="tin-days")
     world.scan()
     assert "tin-days" in said(sam.get("/review/"))
+    _post(ada, f"/admin/workareas/principal/{sam.actor.principal_id}/group/", group="metals", take_out="on")
+    assert "tin-days" not in said(sam.get("/review/"))
+    agent = ada.get(f"/admin/workareas/principal/{world.writer.principal_id}/change/")
+    assert "Take into a group" not in said(agent)
 
 
 def test_tree__a_child_a_crew_and_a_step__each_by_its_page(world: World, ada: Human) -> None:

@@ -8,12 +8,13 @@ from django import forms
 from django.http import HttpRequest
 
 from oml.console.actions import ConsoleAction, Done
-from workareas.actions.groups import group_named, human_named
+from workareas.actions.groups import group_named, human_named, set_group_member
 from workareas.actions.keys import set_human_access
 from workareas.admin.gate import actor_of
-from workareas.models import Workarea
+from workareas.models import Principal, Workarea
 from workareas.rules import HUMAN_PERMISSIONS
 from workareas.space_roles import Persistence
+from workareas.words import PrincipalKind
 
 _PERMISSIONS = [
     (f"{prefix}{name}", f"{'deny: ' if prefix else ''}{name.replace('_', ' ')}")
@@ -47,6 +48,28 @@ def _people(request: HttpRequest, row: Workarea, data: dict[str, Any]) -> Done:
     return Done(f"Now {who} {'has' if given else 'no longer has'} {data['permission']} on {row.path}.")
 
 
+class GroupForm(forms.Form):
+    """Which group, and in or out."""
+
+    group = forms.CharField(max_length=100, help_text="The group's name; it is made when it is first named.")
+    take_out = forms.BooleanField(required=False, label="Take them out instead")
+
+
+def _member(request: HttpRequest, row: Principal, data: dict[str, Any]) -> Done:
+    inside = not data["take_out"]
+    set_group_member(actor_of(request), group=data["group"], username=row.username, member=inside)
+    return Done(f"Now {row.name} is {'in' if inside else 'no longer in'} the group {data['group']}.")
+
+
+GROUP = ConsoleAction(
+    name="group",
+    label="Take into a group",
+    consequence="Whoever is in a group has every permission that the group was given, and is denied whatever it is "
+    "denied; from the next call on.",
+    form=GroupForm,
+    perform=_member,
+    available=lambda principal: principal.kind == PrincipalKind.HUMAN and principal.is_active,
+)
 PEOPLE_HERE = ConsoleAction(
     name="people",
     label="Give people access here",

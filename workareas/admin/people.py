@@ -14,6 +14,7 @@ from workareas.actions.keys import set_quota
 from workareas.actions.removal import remove_principal
 from workareas.admin.fields import reason_field
 from workareas.admin.gate import actor_of
+from workareas.admin.humans import GROUP
 from workareas.admin.words import key_state
 from workareas.models import Key, Principal, Tenant
 
@@ -90,6 +91,7 @@ class PrincipalAdmin(ActionAdmin):
     shown = ("id", "name", "kind", "username", "email", "is_active", "is_staff", "last_login", "created_at")
     inlines = (KeysOfPrincipal,)
     console_actions = (
+        GROUP,
         ConsoleAction(
             name="remove",
             label="Remove this actor",
