@@ -84,6 +84,24 @@ class Head(NamedTuple):
     chain_hash: bytes
 
 
+class Part(NamedTuple):
+    """A run of entries that was checked by itself.
+
+    Attributes:
+        start: the number before its first.
+        before: the chain hash that it was taken to follow.
+        head: its last entry.
+        edge: of the tree over its leaves; empty where no checkpoint is compared.
+        edges: the same at each size of a signed checkpoint inside.
+    """
+
+    start: int
+    before: bytes
+    head: Head
+    edge: list[tuple[int, bytes]]
+    edges: dict[int, list[tuple[int, bytes]]]
+
+
 _BEFORE_THE_FIRST = Head(0, GENESIS)
 
 
@@ -130,6 +148,22 @@ class ChainCheck:
         if found is None:
             self.head = Head(seq, chain)
         return found
+
+    def take(self, part: Part) -> bool:
+        """Go on over entries that were checked elsewhere, if they follow these and agree with every checkpoint.
+
+        False leaves everything as it was.
+        """
+        if (part.start, part.before) != self.head:
+            return False
+        for size, edge in sorted(part.edges.items()):
+            root = self._tree.extended(edge).root()
+            if any(signed != root for signed in self.signed[size]):
+                return False
+        self._tree = self._tree.extended(part.edge)
+        self.head = part.head
+        self.confirmed = max(part.edges, default=self.confirmed)
+        return True
 
     def end(self, head: Head | None) -> Break | None:
         """Check the stored head row once all rows are through; None where the tenant has none.

@@ -57,6 +57,22 @@ class Frontier:
             level += 1
         self._edge.append((level, digest))
 
+    def edge(self) -> list[tuple[int, bytes]]:
+        """Level and hash of the complete subtrees that everything pushed so far is made of, left to right."""
+        return list(self._edge)
+
+    def extended(self, edge: Iterable[tuple[int, bytes]]) -> Frontier:
+        """This tree with the subtrees of another put behind it; neither changes.
+
+        Raises:
+            ValueError: see :meth:`push`.
+        """
+        longer = Frontier()
+        longer.size, longer._edge = self.size, list(self._edge)
+        for level, digest in edge:
+            longer.push(digest, level)
+        return longer
+
     def root(self) -> bytes:
         """The root over everything pushed so far."""
         return _fold([digest for _, digest in self._edge])

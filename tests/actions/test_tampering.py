@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +21,15 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from oml.core.canonical import canonical_json
-from oml.journal import outside
-from oml.journal.chain_check import Break, Fault
+from oml.journal import outside, verify
+from oml.journal.blocks import Block
+from oml.journal.chain_check import Break, Fault, _asks_payload
 from oml.journal.checkpoint import make_checkpoint
 from oml.journal.hashing import GENESIS, chain_hash, leaf_hash
 from oml.journal.merkle import root_of
 from oml.journal.models import Checkpoint, JournalEntry, JournalHead, JournalSubtree
-from oml.journal.verify import verify_tenant
+from oml.journal.verify import Verified
+from oml.journal.workers import processes
 from tests.support.world import World
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +55,22 @@ def tenant(world: World) -> str:
         sql(f"ALTER TABLE {table} DISABLE TRIGGER USER")
     assert verify_tenant(tenant).broken is None
     return tenant
+
+
+class Inline(Executor):
+    """Workers that are this very process, so that blocks can be checked inside a test's transaction."""
+
+    def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], **_: Any) -> Iterator[Any]:
+        return map(fn, *iterables)
+
+
+def verify_tenant(tenant: str, **options: Any) -> Verified:
+    """One walk, and blocks of several sizes put together: they answer the same about every tampering there is."""
+    whole = verify.verify_tenant(tenant, **options)
+    for block in (1, 4, 16):
+        together = verify.verify_tenant(tenant, workers=Inline(), block=block, **options)
+        assert replace(together, seconds=0) == replace(whole, seconds=0), f"blocks of {block}"
+    return whole
 
 
 def sql(statement: str, *values: object) -> None:
@@ -223,3 +244,31 @@ def test_verify__signed_up_to__says_how_many_entries_a_checkpoint_vouches_for(te
     newest = Checkpoint.objects.filter(tenant_id=tenant).order_by("size").last()
     assert newest is not None
     assert verify_tenant(tenant).confirmed == newest.size
+
+
+def test_verify__against_a_head_that_was_kept__is_the_same_in_blocks(tenant: str) -> None:
+    chain = bytes(entry(tenant, 20).chain_hash)
+    assert verify_tenant(tenant, kept={20: chain}).broken is None
+    assert verify_tenant(tenant, kept={20: bytes(32)}).broken == Break(20, Fault.KEPT)
+
+
+def test_verify__in_blocks__every_whole_block_is_taken_and_told(tenant: str) -> None:
+    told: list[int] = []
+    asked: list[Block] = []
+
+    class Noting(Inline):
+        def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], **_: Any) -> Iterator[Any]:
+            asked.extend(*iterables)
+            return map(fn, asked)
+
+    verified = verify.verify_tenant(tenant, workers=Noting(), block=16, advance=told.append)
+    assert verified.broken is None
+    assert [(block.start, block.end) for block in asked] == list(pairwise(range(0, verified.entries + 1, 16)))
+    assert len(asked) >= 2
+    assert told[: len(asked)] == [16] * len(asked)
+    assert sum(told) == verified.entries == last(tenant)
+
+
+def test_processes__are_set_up_for_the_database_and_the_events(tenant: str) -> None:
+    with processes(1) as workers:
+        assert list(workers.map(_asks_payload, ["lifecycle.erase", "grant.added"])) == [True, False]

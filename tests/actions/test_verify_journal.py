@@ -222,7 +222,8 @@ def test_verify_journal__a_kept_head_that_is_none__is_refused(text):
 
 
 def test_verify_tenant__a_long_journal__reports_progress_that_adds_up(tenant, monkeypatch):
-    monkeypatch.setattr("oml.journal.verify._CHUNK", 4)
+    monkeypatch.setattr("oml.journal.verify.CHUNK", 4)
+    monkeypatch.setattr("oml.journal.rows.CHUNK", 4)
     steps = []
     verified = verify_tenant(tenant, advance=steps.append)
     assert verified.broken is None

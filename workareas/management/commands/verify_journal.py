@@ -8,8 +8,11 @@ in the database and in ``OML_CHECKPOINT_DIR`` are always compared, copies kept e
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, ArgumentTypeError
 from collections import defaultdict
+from concurrent.futures import Executor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +21,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from oml.journal import outside
+from oml.journal.blocks import BLOCK
 from oml.journal.chain_check import Break
 from oml.journal.verify import Verified, entry_count, journalled_tenants, verify_tenant
+from oml.journal.workers import processes
 from workareas.selectors.tenants import tenant_ids
 
 Kept = tuple[str, int, bytes]
@@ -58,6 +63,14 @@ class Command(BaseCommand):
             help="signed checkpoints that were kept elsewhere: a note, or a copied file of them; may be repeated",
         )
 
+        parser.add_argument(
+            "--jobs",
+            type=int,
+            default=os.cpu_count() or 1,
+            metavar="N",
+            help="processes that check a long journal's blocks at once (default: as many as processors)",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         kept: dict[str, dict[int, bytes]] = defaultdict(dict)
         for tenant_id, seq, chain in options["kept"]:
@@ -70,9 +83,12 @@ class Command(BaseCommand):
                 raise CommandError(f"there is no tenant {options['tenant']}")
             tenants = [options["tenant"]]
         broken = 0
-        with _progress() as progress:
+        with _progress() as progress, ExitStack() as stack:
+            workers = None
+            if options["jobs"] > 1 and any(entry_count(tenant_id) >= 2 * BLOCK for tenant_id in tenants):
+                workers = stack.enter_context(processes(options["jobs"]))
             for tenant_id in tenants:
-                verified = _verify(tenant_id, kept[tenant_id], notes.get(tenant_id, []), progress)
+                verified = _verify(tenant_id, kept[tenant_id], notes.get(tenant_id, []), progress, workers)
                 broken += verified.broken is not None
                 self.stdout.write(_line(verified))
         if broken:
@@ -109,10 +125,19 @@ def _notes(files: list[Path]) -> dict[str, list[str]]:
     return notes
 
 
-def _verify(tenant_id: str, kept: dict[int, bytes], notes: list[str], progress: Progress) -> Verified:
-    task = progress.add_task(tenant_id, total=entry_count(tenant_id))
+def _verify(
+    tenant_id: str, kept: dict[int, bytes], notes: list[str], progress: Progress, workers: Executor | None
+) -> Verified:
+    count = entry_count(tenant_id)
+    task = progress.add_task(tenant_id, total=count)
     try:
-        return verify_tenant(tenant_id, kept=kept, notes=notes, advance=lambda count: progress.advance(task, count))
+        return verify_tenant(
+            tenant_id,
+            kept=kept,
+            notes=notes,
+            advance=lambda more: progress.advance(task, more),
+            workers=workers if count >= 2 * BLOCK else None,
+        )
     finally:
         progress.remove_task(task)
 
