@@ -56,10 +56,8 @@ class BatchSize(OmlError):
         super().__init__(f"a batch has 1 to 200 records, this one has {size}", param="records")
 
 
-class AlreadyErased(OmlError):
-    code = "record.erased"
-    status = 409
-    rule = "an erasure happens once: what is gone cannot go again, and nothing comes back"
+class AlreadyErased(Tombstoned):
+    """An erasure happens once: what is gone cannot go again, and nothing comes back."""
 
     def __init__(self, sr_id: str) -> None:
-        super().__init__(f"record {sr_id} is erased already")
+        super(Tombstoned, self).__init__(f"record {sr_id} is erased already; its history says when")

@@ -63,7 +63,7 @@ def erase_record(actor: Actor, *, sr_id: str, reason: str, preview: bool = False
     Raises:
         VerbCeiling, AccessNotFound, AccessForbidden: ``access.*``; who does not administer the root, whatever the id.
         RecordNotFound: ``access.not_found``.
-        AlreadyErased: ``record.erased``.
+        AlreadyErased: ``record.tombstoned``.
     """
     decision = access.require(actor, Verb.ERASE, "universe")
     record = None
