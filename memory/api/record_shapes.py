@@ -16,15 +16,19 @@ from oml.http.fields import Described, Flag, Listing, Matching, Moment, OneOf, R
 class Content(Described, serializers.Field[Any, Any, Any, Any]):
     """A string of any size, exactly as sent: U+0000 included, only a lone surrogate is no text."""
 
+    def __init__(self, *, least: int = 1, **kwargs: Any) -> None:
+        self.least = least
+        super().__init__(**kwargs)
+
     def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1}
+        return {"type": "string", "minLength": self.least}
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Spooled):
             return data
         if not isinstance(data, str):
             raise serializers.ValidationError("is a string; JSON is sent as its text")
-        if not data:
+        if len(data) < self.least:
             raise serializers.ValidationError("has at least 1 character")
         if any("\ud800" <= character <= "\udfff" for character in data):
             raise serializers.ValidationError("holds a lone surrogate; it is not valid Unicode")
@@ -189,7 +193,7 @@ class TimelineShape(StrictSerializer):
 
 class FileShape(StrictSerializer):
     path = Text(max_length=rules.MAX_VALUE, help_text="Where it is in the folder.")
-    content = Content(help_text="Its text.")
+    content = Content(least=0, help_text="Its text; a file may be empty.")
 
 
 class IntakeShape(StrictSerializer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from itertools import islice
 from pathlib import Path
@@ -135,3 +136,42 @@ def test_intake__over_http__is_the_same_intake(records: Records) -> None:
     assert code_of(twice) == "request.validation"
     reader = records.call("POST", "/v1/records/intake", body, by=records.world.reader)
     assert code_of(reader) == "access.verb_ceiling"
+
+
+def test_intake__of_an_empty_file__has_its_record_and_no_part(records: Records) -> None:
+    body = {"folder": "notes", "files": [{"path": "a/__init__.py", "content": ""}, {"path": "b", "content": "b"}]}
+    made = records.call("POST", "/v1/records/intake", body).json()["files"]
+    assert [one["outcome"] for one in made] == ["created", "created"]
+    assert json.loads(records.read(made[0]["sr_id"])["content"])["parts"] == 0
+    again = records.call("POST", "/v1/records/intake", body).json()["files"]
+    assert [one["outcome"] for one in again] == ["unchanged", "unchanged"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "param"),
+    [
+        (["a", " b"], "files[1].path"),
+        (["b", "a", "b"], "files[2].path"),
+        (["a", "b" * 1001], "files[1].path"),
+    ],
+)
+def test_intake__of_a_path_that_no_property_holds__is_named_and_writes_nothing(
+    records: Records, paths: list[str], param: str
+) -> None:
+    files = [{"path": path, "content": "x"} for path in paths]
+    answer = records.call("POST", "/v1/records/intake", {"folder": "notes", "files": files})
+    assert (code_of(answer), answer.json()["error"]["param"]) == ("request.validation", param)
+    assert not Record.objects.exists()
+
+
+def test_intake_folder__with_a_name_that_is_no_text__takes_it_and_the_rest(
+    records: Records, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plain.md").write_text("plain")
+    with open(os.fsencode(tmp_path) + b"/caf\xe9.md", "w") as file:
+        file.write("text of it")
+    for expected in ("3 created", "0 created, 0 updated, 3 unchanged"):
+        call_command("intake_folder", tmp_path, key=records.by.key_id, name="odd")
+        assert expected in capsys.readouterr().out
+    (part,) = found(records, "intake:part", "file:caf\\xe9.md")
+    assert part["content"] == "text of it"

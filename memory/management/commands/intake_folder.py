@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
@@ -31,7 +32,7 @@ class Command(BaseCommand):
         folder: Path = options["folder"].resolve()
         if not folder.is_dir():
             raise CommandError(f"{folder} is no folder")
-        files = [IncomingFile(str(path.relative_to(folder)), path.read_bytes) for path in _files(folder)]
+        files = [IncomingFile(_named(path.relative_to(folder)), path.read_bytes) for path in _files(folder)]
         counts: Counter[str] = Counter()
         columns = (TextColumn("taking in"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with refusals_printed(), Progress(*columns, console=Console(stderr=True)) as progress:
@@ -43,6 +44,11 @@ class Command(BaseCommand):
         self.stdout.write(
             ", ".join(f"{counts[word]} {word}" for word in ("created", "updated", "unchanged", "removed"))
         )
+
+
+def _named(path: Path) -> str:
+    """The path as text; bytes of a name that are none stand there as ``\\xe9``, so that one file stops no folder."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _files(folder: Path) -> list[Path]:

@@ -63,8 +63,8 @@ def intake_folder(actor: Actor, *, folder: str, files: Sequence[IncomingFile]) -
         Validation: ``request.validation``; a path twice, or a name or path that no property can hold.
         VerbCeiling, QuotaExceeded: as ingest.
     """
+    _check(folder, files)
     ordered = sorted(files, key=lambda file: file.path)
-    _check(folder, [file.path for file in ordered])
     root = _intake_root(actor, folder=folder, paths=[file.path for file in ordered])
     yield root
     for file in ordered:
@@ -75,12 +75,24 @@ def intake_folder(actor: Actor, *, folder: str, files: Sequence[IncomingFile]) -
             yield _remove_file(actor, folder=folder, path=path)
 
 
-def _check(folder: str, paths: Sequence[str]) -> None:
-    for name, value in (("folder", folder), *(("path", path) for path in paths)):
-        if not 1 <= len(value.strip()) <= rules.MAX_VALUE or value != value.strip() or "\x00" in value:
-            raise Validation(f"a {name} has 1 to {rules.MAX_VALUE} characters and no blanks at its ends", param=name)
-    if len(set(paths)) != len(paths):
-        raise Validation("a path stands there twice", param="files")
+def _check(folder: str, files: Sequence[IncomingFile]) -> None:
+    _check_name("folder", folder, "folder")
+    seen: set[str] = set()
+    for position, file in enumerate(files):
+        param = f"files[{position}].path"
+        _check_name(f"path ({param})", file.path, param)
+        if file.path in seen:
+            raise Validation(f"{param} stands there twice", param=param)
+        seen.add(file.path)
+
+
+def _check_name(what: str, value: str, param: str) -> None:
+    try:
+        value.encode()  # a file system may have names that are no text
+    except UnicodeEncodeError:
+        raise Validation(f"a {what} is UTF-8", param=param) from None
+    if not 1 <= len(value.strip()) <= rules.MAX_VALUE or value != value.strip() or "\x00" in value:
+        raise Validation(f"a {what} has 1 to {rules.MAX_VALUE} characters and no blanks at its ends", param=param)
 
 
 @journalled
