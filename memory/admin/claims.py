@@ -55,6 +55,7 @@ class ScansOfArtifact(ReadOnlyInline):
 @admin.register(Artifact)
 class ArtifactAdmin(ActionAdmin):
     console_actions = (DEMOTE, ERASE)
+    places = ("workarea__path",)
     list_display = (
         "id",
         "claim_key",
@@ -111,6 +112,7 @@ class ArtifactAdmin(ActionAdmin):
 @admin.register(Lineage)
 class LineageAdmin(ReadOnlyAdmin):
     tenant_path = "artifact__tenant_id"
+    places = ("artifact__workarea__path",)
     list_display = ("artifact", "source", "position")
     list_display_links = None
     search_fields = ("=artifact__id", "=source__id")
@@ -124,6 +126,7 @@ class LineageAdmin(ReadOnlyAdmin):
 @admin.register(ScanReport)
 class ScanReportAdmin(ReadOnlyAdmin):
     tenant_path = "artifact__tenant_id"
+    places = ("artifact__workarea__path",)
     list_display = ("id", "artifact_id", "scanner", "scanner_version", "outcome", "found", "at")
     list_filter = ("outcome", "scanner")
     search_fields = ("=artifact__id",)

@@ -14,6 +14,7 @@ from oml.console.readonly import ReadOnlyAdmin
 
 @admin.register(Edge)
 class EdgeAdmin(ReadOnlyAdmin):
+    places = ("from_workarea__path",)  # an edge lives on its from node
     list_display = (
         "id",
         "kind",

@@ -14,6 +14,7 @@ from django.http import HttpRequest
 
 from memory.admin.claims import WITHHELD, without_text
 from memory.recall.models import ReadLog, ServingRow
+from oml.console.parts import Part
 from oml.console.readonly import ReadOnlyAdmin
 
 
@@ -25,6 +26,10 @@ class ReadLogAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     shown = ("at", "surface", "channel", "key_id", "principal_id", "workarea_id", "query_digest", "returned")
 
+    def in_part(self, rows: Any, part: Part) -> Any:
+        """Reads of the part's workareas."""
+        return rows.filter(part.nodes("workarea_id"))
+
     @admin.display(description="returned")
     def results(self, read: ReadLog) -> int:
         return len(read.returned)
@@ -32,6 +37,7 @@ class ReadLogAdmin(ReadOnlyAdmin):
 
 @admin.register(ServingRow)
 class ServingRowAdmin(ReadOnlyAdmin):
+    places = ("path",)
     list_display = ("artifact_id", "path", "kind", "promoted", "has_vector", "model_id", "lexer_version")
     list_filter = ("promoted", "kind")
     search_fields = ("=artifact__id", "path")

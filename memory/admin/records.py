@@ -13,6 +13,7 @@ from oml.console.readonly import ReadOnlyAdmin
 
 @admin.register(Lane)
 class LaneAdmin(ReadOnlyAdmin):
+    places = ("workarea__path",)
     list_display = ("uuid", "owner", "home_of", "workarea", "default_source_type", "created_at")
     list_select_related = ("owner", "home_of", "workarea")
     search_fields = ("=owner__id", "=home_of__id")

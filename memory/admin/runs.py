@@ -31,6 +31,7 @@ class AgentAdmin(ReadOnlyAdmin):
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
+    places = ("space__path",)
     list_display = ("id", "agent", "space", "actor", "status", "started_at", "finished_at")
     list_filter = ("status",)
     list_select_related = ("agent", "space", "actor")
@@ -41,6 +42,7 @@ class RunAdmin(ReadOnlyAdmin):
 
 @admin.register(AgentMemory)
 class AgentMemoryAdmin(ReadOnlyAdmin):
+    places = ("space__path",)
     list_display = ("id", "agent", "space", "scope", "actor", "what", "created_at", "updated_at")
     list_filter = ("scope", "pinned")
     list_select_related = ("agent", "space", "actor")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import Q
 from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest
 
 from memory.claims.models import Artifact
+from oml.console.parts import part_of
 from oml.console.readonly import ReadOnlyAdmin
 from oml.jobs.models import OutboxTask
 
@@ -25,7 +27,9 @@ class OutboxTaskAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         user: Any = request.user
-        mine = Artifact.objects.filter(tenant_id=user.tenant_id).values("pk")
+        part = part_of(request)
+        held = Q() if part is None else part.under("workarea__path")
+        mine = Artifact.objects.filter(held, tenant_id=user.tenant_id).values("pk")
         rows = super().get_queryset(request).annotate(subject_id=KeyTextTransform("artifact_id", "args"))
         return rows.filter(subject_id__in=mine)
 

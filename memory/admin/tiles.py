@@ -12,6 +12,7 @@ from django.urls import reverse
 from memory.claims.models import Artifact
 from memory.claims.states import ScanState, State
 from oml.console import tiles
+from oml.console.parts import part_of
 from oml.console.tiles import Tile
 from oml.core.clock import now
 
@@ -21,7 +22,9 @@ _DAY = timedelta(days=1)
 def _waiting(request: HttpRequest) -> list[Tile]:
     user: Any = request.user
     moment = now()
-    held = Artifact.objects.held(moment).filter(tenant_id=user.tenant_id)
+    part = part_of(request)
+    mine = Q() if part is None else part.under("workarea__path")
+    held = Artifact.objects.held(moment).filter(mine, tenant_id=user.tenant_id)
     counts = held.aggregate(
         held=Count("pk"),
         expiring=Count("pk", filter=Q(held_expires_at__lte=moment + _DAY)),

@@ -1,12 +1,15 @@
 """Read-only admin pages, each tenant's for itself.
 
-What must never happen here: a row of another tenant, a row changed, a filter over a column that is not shown. The
-last one is a door that Django leaves open: by default any ``?field__startswith=`` filters a list, and a filter over
-a withheld column answers questions about it, letter by letter (R3).
+What must never happen here: a row of another tenant, a row outside the part of the tenant that somebody administers,
+a row changed, a filter over a column that is not shown. The last one is a door that Django leaves open: by default any
+``?field__startswith=`` filters a list, and a filter over a withheld column answers questions about it, letter by letter
+(R3).
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
@@ -17,6 +20,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from oml.console.parts import Part, part_of
+
 JOURNAL = "admin:journal_journalentry_changelist"
 
 
@@ -25,11 +30,14 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     Attributes:
         tenant_path: look-up from the model to its tenant's id; None only for rows that belong to no tenant.
+        places: look-ups to the paths of workareas; a delegated administrator sees a row where one of them is theirs,
+            and no row of a model without places.
         shown: the fields of the row's page, in order; nothing else of the row is rendered.
         filters_on: names beside ``list_filter`` that links may filter by.
     """
 
     tenant_path: ClassVar[str | None] = "tenant_id"
+    places: ClassVar[tuple[str, ...]] = ()
     shown: ClassVar[tuple[str, ...]] = ()
     filters_on: ClassVar[tuple[str, ...]] = ()
     list_per_page = 50
@@ -44,7 +52,13 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         if self.tenant_path is None:
             return rows
         user: Any = request.user
-        return rows.filter(**{self.tenant_path: user.tenant_id})
+        rows = rows.filter(**{self.tenant_path: user.tenant_id})
+        part = part_of(request)
+        return rows if part is None else self.in_part(rows, part)
+
+    def in_part(self, rows: QuerySet[Any], part: Part) -> QuerySet[Any]:
+        """The rows that a delegated administrator may see."""
+        return in_places(rows, part, self.places)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         return self.shown
@@ -110,15 +124,32 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return HttpResponseRedirect(f"{reverse(JOURNAL)}?{urlencode({'q': object_id})}")
 
 
+def in_places(rows: QuerySet[Any], part: Part, places: tuple[str, ...]) -> QuerySet[Any]:
+    """The rows of which one place lies in the part; none, where a row has no place."""
+    if not places:
+        return rows.none()
+    return rows.filter(functools.reduce(operator.or_, (part.under(place) for place in places)))
+
+
 class ReadOnlyInline(admin.TabularInline):
-    """Rows that belong to the row of the page; as unchangeable as the page."""
+    """Rows that belong to the row of the page; as unchangeable as the page.
+
+    Attributes:
+        places: as of a list; without any, the inline shows all that belongs to a row that may be seen.
+    """
 
     template = "admin/console_inline.html"
     extra = 0
     max_num = 0
     can_delete = False
     show_change_link = False
+    places: ClassVar[tuple[str, ...]] = ()
     shown: ClassVar[tuple[str, ...]] = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        part = part_of(request) if self.places else None
+        return rows if part is None else in_places(rows, part, self.places)
 
     @property
     def media(self) -> forms.Media:

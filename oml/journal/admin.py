@@ -13,6 +13,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from oml.console import tiles
+from oml.console.parts import Part, part_of
 from oml.console.readonly import ReadOnlyAdmin
 from oml.console.tiles import Tile
 from oml.core.clock import rfc3339_seconds
@@ -54,6 +55,10 @@ class JournalEntryAdmin(ReadOnlyAdmin):
         "chain",
     )
 
+    def in_part(self, rows: Any, part: Part) -> Any:
+        """Entries about the part's workareas; what is about no workarea is the root's to see."""
+        return rows.filter(part.nodes("workarea_id"))
+
     @admin.display(description="by key")
     def actor(self, entry: JournalEntry) -> str:
         return str(json.loads(entry.canonical)["actor"]["key"])
@@ -86,6 +91,8 @@ class JournalHeadAdmin(ReadOnlyAdmin):
 
 
 def _head(request: HttpRequest) -> list[Tile]:
+    if part_of(request) is not None:
+        return []  # of the whole tenant, so the root's to see
     user: Any = request.user
     newest = JournalEntry.objects.filter(tenant_id=user.tenant_id).order_by("-seq").first()
     if newest is None:

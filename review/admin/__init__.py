@@ -19,6 +19,7 @@ _ARTIFACT = ("text", "text_sha256", "commitment_salt", "envelope")
 
 @admin.register(Serve)
 class ServeAdmin(ReadOnlyAdmin):
+    places = ("artifact__workarea__path",)
     list_display = ("id", "claim_key", "artifact_id", "reviewer_principal", "created_at", "expires_at", "consumed_at")
     search_fields = ("=id", "=artifact__id", "artifact__claim_key", "reviewer_principal__name")
     ordering = ("-id",)
@@ -44,6 +45,7 @@ class ServeAdmin(ReadOnlyAdmin):
 @admin.register(Verdict)
 class VerdictAdmin(ReadOnlyAdmin):
     tenant_path = "artifact__tenant_id"
+    places = ("artifact__workarea__path",)
     list_display = (
         "id",
         "verdict",
@@ -81,6 +83,7 @@ class VerdictAdmin(ReadOnlyAdmin):
 
 @admin.register(EdgeServe)
 class EdgeServeAdmin(ReadOnlyAdmin):
+    places = ("edge__from_workarea__path",)
     list_display = ("id", "edge_id", "reviewer_principal", "created_at", "expires_at", "consumed_at")
     list_select_related = ("reviewer_principal",)
     search_fields = ("=id", "=edge__id", "reviewer_principal__name")
@@ -91,6 +94,7 @@ class EdgeServeAdmin(ReadOnlyAdmin):
 @admin.register(EdgeVerdict)
 class EdgeVerdictAdmin(ReadOnlyAdmin):
     tenant_path = "edge__tenant_id"
+    places = ("edge__from_workarea__path",)
     list_display = ("id", "verdict", "edge_id", "reason_code", "reviewer_principal", "at")
     list_filter = ("verdict", "reason_code")
     search_fields = ("=id", "=edge__id", "reviewer_principal__name")

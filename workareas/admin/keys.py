@@ -12,16 +12,18 @@ from django.urls import reverse
 
 from oml.console.actions import ActionAdmin, ConsoleAction, Done
 from oml.console.panels import Panel
+from oml.console.parts import Part
 from oml.console.readonly import ReadOnlyInline
 from oml.core.actor import Role
 from oml.core.clock import now
 from oml.core.errors import Validation
 from workareas.actions.keys import MAX_OVERLAP_S, GrantSpec, NewPrincipal, issue_key, revoke_key, rotate_key
 from workareas.admin.fields import reason_field
-from workareas.admin.gate import actor_of
+from workareas.admin.gate import actor_of, administered
 from workareas.admin.grants import GRANT_TO_KEY
-from workareas.admin.words import key_state
+from workareas.admin.words import key_state, keys_granted_in
 from workareas.models import Grant, Key
+from workareas.rules import within
 from workareas.selectors.reach import reach_of
 from workareas.selectors.suggestions import administered_paths, principals_with_keys
 from workareas.verbs import Capability
@@ -155,11 +157,17 @@ def _suggest(request: HttpRequest) -> dict[str, list[tuple[str, str]]]:
 
 
 def _reach(request: HttpRequest, row: Key) -> list[tuple[str, ...]]:
-    return [(one.path, ", ".join(one.capabilities) or "nothing: denied") for one in reach_of(row)]
+    scope = administered(request)
+    return [
+        (one.path, ", ".join(one.capabilities) or "nothing: denied")
+        for one in reach_of(row)
+        if scope.holds(one.path) or any(within(root, one.path) for root in scope.allow)
+    ]
 
 
 class GrantsOfKey(ReadOnlyInline):
     model = Grant
+    places = ("workarea__path",)
     show_change_link = True
     fk_name = "key"
     verbose_name_plural = "grants (each covers the subtree; a deny wins)"
@@ -243,6 +251,10 @@ class KeyAdmin(ActionAdmin):
             available=lambda key: key.revoked_at is None,
         ),
     )
+
+    def in_part(self, rows: Any, part: Part) -> Any:
+        """Keys that are granted something in the part."""
+        return rows.filter(pk__in=keys_granted_in(part))
 
     @admin.display(description="used by", ordering="interactive")
     def credential(self, key: Key) -> str:

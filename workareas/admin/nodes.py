@@ -48,6 +48,7 @@ def _holders(request: HttpRequest, node: Workarea) -> list[tuple[str, ...]]:
 
 @admin.register(Workarea)
 class WorkareaAdmin(ActionAdmin):
+    places = ("path",)
     list_display = ("indented", "status", "crew_name", "id", "created_at")
     list_filter = ("status",)
     search_fields = ("=id", "path")
@@ -90,6 +91,7 @@ class WorkareaAdmin(ActionAdmin):
 class GrantAdmin(ActionAdmin):
     console_actions = (TAKE_BACK,)
     tenant_path = "key__tenant_id"
+    places = ("workarea__path",)
     list_display = ("id", "effect", "capability", "workarea", "key", "principal", "journal_seq", "created_at")
     list_display_links = ("id",)
     list_filter = ("effect", "capability")
@@ -108,6 +110,7 @@ class ReviewPolicyAdmin(ReadOnlyAdmin):
     """What one workarea sets; an empty value is inherited from above."""
 
     tenant_path = "workarea__tenant_id"
+    places = ("workarea__path",)
     list_display = (
         "workarea",
         "held_expiry_s",

@@ -9,13 +9,14 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from oml.console.actions import ActionAdmin, ConsoleAction, Done
+from oml.console.parts import Part, part_of
 from oml.console.readonly import ReadOnlyInline
 from workareas.actions.keys import set_quota
 from workareas.actions.removal import remove_principal
 from workareas.admin.fields import reason_field
 from workareas.admin.gate import actor_of
 from workareas.admin.humans import GROUP
-from workareas.admin.words import key_state
+from workareas.admin.words import key_state, keys_granted_in
 from workareas.models import Key, Principal, Tenant
 
 
@@ -75,6 +76,11 @@ class KeysOfPrincipal(ReadOnlyInline):
     shown = ("id", "role", "last_four", "state", "expires_at", "last_used_at")
     show_change_link = True
 
+    def get_queryset(self, request: HttpRequest) -> Any:
+        part = part_of(request)
+        rows = super().get_queryset(request)
+        return rows if part is None else rows.filter(pk__in=keys_granted_in(part))
+
     @admin.display(description="state")
     def state(self, key: Any) -> str:
         return key_state(key)
@@ -90,6 +96,7 @@ class PrincipalAdmin(ActionAdmin):
     ordering = ("-id",)
     shown = ("id", "name", "kind", "username", "email", "is_active", "is_staff", "last_login", "created_at")
     inlines = (KeysOfPrincipal,)
+
     console_actions = (
         GROUP,
         ConsoleAction(
@@ -102,3 +109,7 @@ class PrincipalAdmin(ActionAdmin):
             available=lambda principal: principal.is_active,
         ),
     )
+
+    def in_part(self, rows: Any, part: Part) -> Any:
+        """Whoever has a key that is granted something in the part."""
+        return rows.filter(pk__in=Key.objects.filter(pk__in=keys_granted_in(part)).values("principal_id"))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from oml.core.actor import Actor
 from workareas import access
-from workareas.models import Key, Principal, Workarea
+from workareas.models import Grant, Key, Principal, Workarea
 from workareas.verbs import Capability
 from workareas.words import PrincipalKind
 
@@ -22,14 +22,20 @@ def administered_paths(actor: Actor) -> list[str]:
 
 
 def principals_with_keys(actor: Actor) -> list[tuple[str, str]]:
-    """Agents and services of the tenant as (id, name): those who can carry an API key."""
+    """Agents and services of the tenant as (id, name): those who can carry an API key; for the root to see."""
+    if Capability.ADMIN not in access.load(actor).effective("universe"):
+        return []
     rows = Principal.objects.filter(tenant_id=actor.tenant_id).exclude(kind=PrincipalKind.HUMAN)
     return list(rows.order_by("name").values_list("id", "name")[:_MOST])
 
 
 def keys_by_name(actor: Actor) -> list[tuple[str, str]]:
-    """Live keys of the tenant as (id, whose and of which role)."""
+    """Live keys as (id, whose and of which role): the tenant's for the root, else those granted in one's own part."""
     rows = Key.objects.filter(tenant_id=actor.tenant_id, revoked_at=None).order_by("principal__name", "pk")
+    scope = access.load(actor).scope(Capability.ADMIN)
+    if not scope.holds("universe"):
+        granted = Grant.objects.filter(scope.predicate("workarea__path"), key__tenant_id=actor.tenant_id)
+        rows = rows.filter(pk__in=granted.values("key_id"))
     found = rows.values_list("pk", "principal__name", "role")[:_MOST]
     return [(key, f"{name}, {role}") for key, name, role in found]
 
