@@ -22,6 +22,7 @@ from oml.journal.verify import verify_tenant
 from tests.support.api import Api
 from tests.support.canary import places_of
 from tests.support.journal import journalled, length
+from tests.support.people import human, said
 from tests.support.records import Records, body_of, code_of
 from tests.support.world import World
 
@@ -247,6 +248,20 @@ def test_claim__that_cites_an_erased_record__says_so_and_shows_the_version_witho
         with pytest.raises(OmlError) as caught:
             world.submit(by, evidence=(EvidenceRef(sr_id, 0),))
         assert (caught.value.code, caught.value.param) == ("access.not_found", "evidence[0]")
+
+
+def test_evidence_page__of_an_erased_record__says_that_nothing_is_left_to_read(world: World, records: Records) -> None:
+    reviewer = human(world, name="rita")
+    sr_id = records.ingest(f"{CANARY} is evidence", source_system=CANARY)
+    artifact = world.submit(text="A fact.", evidence=(EvidenceRef(sr_id, None),))
+    world.scan()
+    erase(world, sr_id)
+    page = reviewer.opens(artifact)
+    serve = page.request["PATH_INFO"].rsplit("/", 1)[-1]
+    part = said(reviewer.get(f"/review/serves/{serve}/parts/evidence-0"))
+    assert "Nothing is left to read" in part
+    assert "Content as sent" not in part and CANARY not in part
+    assert "Not opened" not in said(reviewer.get(f"/review/serves/{serve}"))
 
 
 # --- nothing comes back -------------------------------------------------------------------------------
