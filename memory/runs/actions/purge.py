@@ -33,7 +33,7 @@ def purge_actor(principal_id: str) -> list[Event]:
         run.status = RUN.next(Status(run.status), Status.CANCELLED)
         run.finished_at = now()
     Run.objects.bulk_update(running, ["status", "finished_at"])
-    runs.update(checkpoint=None, result=None)
+    runs.exclude(checkpoint=None, result=None).update(checkpoint=None, result=None)
     IdempotencyRecord.objects.filter(subject_id__in=runs.values("pk")).update(fingerprint=bytes(32))
     events: list[Event] = [
         RunCancelled(workarea_id=run.space_id, run_id=run.pk, actor_principal=principal_id) for run in running
