@@ -40,5 +40,6 @@ def test_oracle__random_days_of_acts_and_reads__differs_in_nothing() -> None:
     while decisions < DECISIONS:
         decisions += a_day(FIRST_SEED + days)
         days += 1
+        print(f"\n{decisions:,} decisions", end="", flush=True)
     seconds = time.perf_counter() - started
     print(f"\n{decisions:,} decisions in {days} days of {ACTS} acts, {seconds:.0f} s, no difference")

@@ -5,21 +5,17 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable
-from typing import Any
+from datetime import timedelta
+from functools import partial
 
-from memory import reads
 from memory.claims.actions.lifecycle import demote_memory, erase_memory
 from memory.claims.actions.submit import submit_memory
-from memory.claims.commands import MyWorkQuery, SubmitCommand
-from memory.claims.selectors.own_work import my_work
+from memory.claims.commands import SubmitCommand
 from memory.claims.states import Kind, SubmitVerb
-from memory.graph.selectors.graph import GraphQuery
-from memory.recall.commands import RecallCommand
-from memory.recall.selectors import recall
 from oml.core.actor import Actor
-from oml.core.errors import OmlError
-from review.selectors.queue import QueueQuery, review_queue
+from oml.core.clock import now
 from tests.support.oracle import CEILING, VERBS, Claim, Key, Node, Oracle
+from tests.support.questions import Felt, Questions, asked
 from tests.support.world import World
 from workareas import access
 from workareas.actions.bans import add_ban, remove_ban
@@ -28,24 +24,21 @@ from workareas.actions.nodes import advance_status, create_workarea
 from workareas.actions.reassign import reassign
 from workareas.actions.simulations import change_audience, close_simulation, create_simulation
 from workareas.models import Grant, Workarea
-from workareas.verbs import Capability, Verb
+from workareas.models import Key as KeyRow
+from workareas.verbs import Capability
 from workareas.words import Effect
 
 LEAVES = ("a", "ab", "a-b", "b", "team")
 TEXTS = [f"Accra Metals quote number {number}, valid until Friday." for number in range(8)]
-ALL_VERBS = [verb for verbs in VERBS.values() for verb in verbs]
 
 
-def asked(call: Callable[[], Any]) -> tuple[str, Any]:
-    """What a call was refused with and what it answered."""
-    try:
-        return "", call()
-    except OmlError as error:
-        return error.code, None
+Act = Callable[[], tuple[str, str]]
 
 
-class Mirror:
+class Mirror(Questions):
     """``mirror.act()`` does one random thing to both; ``mirror.compare()`` asks both and counts the decisions."""
+
+    texts = TEXTS
 
     def __init__(self, slug: str, seed: int) -> None:
         self.dice = random.Random(seed)
@@ -66,8 +59,20 @@ class Mirror:
         inside = [world.writer, world.reviewer, world.reader, actors[7]]
         simulation = create_simulation(world.admin, name="drill", audience=[actor.key_id for actor in inside])
         self.oracle.fences[simulation.pk] = {actor.key_id for actor in inside}
-        self.focus = self.root()
-        self.decisions = 0
+        self.felt = Felt(self.root())
+        self.planned: Act | None = None
+        # What chance alone might leave out of a day comes at least once.
+        seldom: list[Act] = [
+            self.revoke,
+            self.revoke,
+            self.expire,
+            self.ban,
+            self.ban,
+            self.close,
+            self.change_audience,
+        ]
+        seldom += [self.demote, self.erase, self.grant, self.move, self.advance]
+        self.due = self.dice.sample(seldom, len(seldom))
         for _ in range(12):  # a day begins with something to ask about
             for one in (self.submit, self.ratify):
                 self._same(*one()[::-1])
@@ -76,32 +81,42 @@ class Mirror:
 
     def act(self) -> None:
         """One random act; both must take it alike."""
-        weights = {
+        weights: dict[Act, float] = {
             self.submit: 9,
             self.ratify: 9,
-            self.grant: 3,
-            self.remove: 2,
+            self.grant: 6,
+            self.remove: 4,
             self.create: 2,
             self.move: 3,
             self.advance: 1,
             self.demote: 1,
             self.erase: 1,
-            self.ban: 0.7,
+            self.ban: 1,
             self.lift: 2,
             self.simulate: 1,
             self.change_audience: 1,
-            self.close: 0.3,
+            self.close: 0.2,
             self.revoke: 0.1,
+            self.expire: 0.2,
         }
         (one,) = self.dice.choices(list(weights), list(weights.values()))
+        if self.planned is not None:
+            one, self.planned = self.planned, None
+        elif self.due and self.dice.random() < 0.2:
+            one = self.due.pop()
+        nodes, self.epoch = list(self.oracle.nodes), access.load(self.world.admin).epoch
+        before = self.oracle.standing(nodes)
         expected, found = one()
-        assert found == expected, f"{one.__name__}: the oracle says {expected!r}, the product {found!r}"
+        self.changed = self.oracle.standing(nodes) != before
+        name = getattr(one, "__name__", "planned")
+        assert found == expected, f"{name}: the oracle says {expected!r}, the product {found!r}"
         self.decisions += 1
 
-    def submit(self) -> tuple[str, str]:
+    def submit(self, sources: tuple[str, ...] | None = None) -> tuple[str, str]:
         by, node, text = self.mostly(self.world.writer), self.node(), self.dice.choice(TEXTS)
         promoted = [name for name, one in self.oracle.claims.items() if one.state == "promoted"]
-        sources = tuple(self.dice.sample(promoted, min(len(promoted), self.dice.choice([0, 0, 1, 2]))))
+        if sources is None:
+            sources = tuple(self.dice.sample(promoted, min(len(promoted), self.dice.choice([0, 0, 1, 2]))))
         simulations = {self.oracle.claims[source].simulation for source in sources} - {None}
         simulation = self.dice.choice([None, None, *self.oracle.fences, *simulations, *simulations])
         learn, kind = self.dice.random() < 0.3, self.dice.choice(["memory", "memory", "steering"])
@@ -118,21 +133,25 @@ class Mirror:
             simulation_id=simulation,
         )
         found, body = asked(lambda: submit_memory(by, command=command))
+        self.felt = Felt(node, text=text)
         if not found:
             self.world.scan()
-            self.oracle.claims[body["artifact_id"]] = Claim(node, by.key_id, kind, sources, simulation)
+            self.oracle.claims[body["artifact_id"]] = Claim(node, by.key_id, kind, sources, simulation, text)
+            self._feel(body["artifact_id"])
         return expected, found
 
-    def ratify(self) -> tuple[str, str]:
-        by, claim = self.mostly(self.world.reviewer), self.claim("held")
+    def ratify(self, claim: str | None = None) -> tuple[str, str]:
+        by, claim = self.mostly(self.world.reviewer), claim or self.claim("held")
         banned = claim in self.oracle.claims and self._text_banned(claim)
-        self._look_at(claim)
+        self._feel(claim)
         expected = self.oracle.ratify(by.key_id, claim, text_banned=banned)
         return expected, asked(lambda: self.world.ratify(claim, by=by))[0]
 
     def grant(self) -> tuple[str, str]:
-        by, node, key = self.dice.choice(self.admins), self.node(), self.dice.choice(list(self.actors))
-        capability, allow = self.dice.choice(list(VERBS)), self.dice.random() < 0.7
+        """Mostly a deny takes away something that is held, and where something lies; else nobody would feel it."""
+        by, node, key = self.dice.choice(self.admins), self.inhabited(), self.dice.choice(list(self.actors))
+        allow, held = self.dice.random() < 0.5, sorted(self.oracle.holds(key, node))
+        capability = self.dice.choice(list(VERBS) if allow or not held else held)
         expected = self.oracle.decide(by.key_id, "grant", node)
         if not expected and allow and capability not in CEILING[self.oracle.keys[key].role]:
             expected = "request.validation"
@@ -141,6 +160,7 @@ class Mirror:
             spec = GrantSpec(node, Capability.READER, Effect.ALLOW)
             expected = self.oracle.decide(by.key_id, "grant", node)
         found, grant = asked(lambda: add_grant(by, key=key, spec=spec))
+        self.felt = self._somewhere_above(node, key=key)
         if grant is not None:
             self._granted(grant)
         return expected, found
@@ -148,22 +168,36 @@ class Mirror:
     def remove(self) -> tuple[str, str]:
         by = self.dice.choice(self.admins)
         mine = [name for name, grant in self.oracle.grants.items() if grant[0] != self.world.admin.key_id]
-        grant = self.dice.choice(mine or ["gr_none"])
+        denies = [name for name in mine if not self.oracle.grants[name][3]]
+        grant = self.dice.choice((denies if self.dice.random() < 0.7 else mine) or mine or ["gr_none"])
         node = self.oracle.grants[grant][1] if mine else None
         expected = "" if node and "admin" in self.oracle.holds(by.key_id, node) else "access.not_found"
         found, _ = asked(lambda: remove_grant(by, grant=grant))
+        if mine:
+            self.felt = self._somewhere_above(self.oracle.grants[grant][1], key=self.oracle.grants[grant][0])
         if not found:
             del self.oracle.grants[grant]
         return expected, found
 
     def revoke(self) -> tuple[str, str]:
         by = self.dice.choice(self.admins)
-        key = self.dice.choice([name for name in self.actors if name != self.world.admin.key_id])
+        others = [name for name in self.actors if name != self.world.admin.key_id]
+        holding = [name for name in others if any(self.oracle.holds(name, node) for node in self.oracle.nodes)]
+        key = self.dice.choice(holding if holding and self.dice.random() < 0.8 else others)
         expected = self.oracle.decide(by.key_id, "key_issue", self.root())
         found, _ = asked(lambda: revoke_key(by, key=key))
+        self.felt = Felt(self.felt.node, key=key)
         if not found:
             self.oracle.keys[key].revoked = True
         return expected, found
+
+    def expire(self) -> tuple[str, str]:
+        """Time passes; nobody acts."""
+        key = self.dice.choice([name for name in self.actors if name != self.world.admin.key_id])
+        KeyRow.objects.filter(pk=key).update(expires_at=now() - timedelta(seconds=1))
+        self.oracle.keys[key].expired = True
+        self.felt = Felt(self.felt.node, key=key)
+        return "", ""
 
     def create(self) -> tuple[str, str]:
         by, parent, leaf = self.dice.choice(self.admins), self.node(), self.dice.choice(LEAVES)
@@ -174,37 +208,42 @@ class Mirror:
         return expected, found
 
     def move(self) -> tuple[str, str]:
-        by, node, parent = self.dice.choice(self.admins), self.node(), self.node()
-        full = [one.node for one in self.oracle.claims.values() if one.state == "promoted"]
-        if full and self.dice.random() < 0.7:  # a move is only worth asking about where something moves along
-            node = self.dice.choice(self.oracle.line(self.dice.choice(full)))
-        self.focus = parent
+        by, node, parent = self.dice.choice(self.admins), self.inhabited(), self.node()
+        self.felt = Felt(node if self.dice.random() < 0.7 else parent)
         return self.oracle.move(by.key_id, node, parent), asked(lambda: reassign(by, workarea=node, parent=parent))[0]
 
     def advance(self) -> tuple[str, str]:
         by, node = self.dice.choice(self.admins), self.node()
         following = {"development": "committed"}.get(self.oracle.nodes[node].status, "validated")
+        self.felt = Felt(node)
         expected = self.oracle.advance(by.key_id, node)
         return expected, asked(lambda: advance_status(by, workarea=node, status=following))[0]
 
     def demote(self) -> tuple[str, str]:
         by, claim = self.anybody(admin=True), self.claim("promoted")
-        self._look_at(claim)
+        self._feel(claim)
         expected = self.oracle.demote(by.key_id, claim)
         return expected, asked(lambda: demote_memory(by, artifact=claim, reason="old"))[0]
 
     def erase(self) -> tuple[str, str]:
         by, claim = self.anybody(admin=True), self.claim()
-        self._look_at(claim)
+        self._feel(claim)
         expected = self.oracle.erase(by.key_id, claim)
         return expected, asked(lambda: erase_memory(by, artifact=claim, reason="asked"))[0]
 
     def ban(self) -> tuple[str, str]:
-        by, key = self.dice.choice(self.admins), self.dice.choice(list(self.actors.values()))
-        values = {"key": key.key_id, "principal": key.principal_id, "digest": digest(self.dice.choice(TEXTS))}
-        if self.oracle.claims:
-            values["artifact"] = self.dice.choice(list(self.oracle.claims))
-        kind = self.dice.choice(list(values))
+        """Something that a held claim rests on; then whether it, or another like it, still comes through is asked."""
+        by, claim = self.dice.choice(self.admins), self.claim("held")
+        one = self.oracle.claims.get(claim)
+        if one is None:
+            return "", ""
+        key = self.actors[one.key]
+        values = {"key": key.key_id, "principal": key.principal_id, "digest": digest(one.text)}
+        values["artifact"] = self.dice.choice([*one.sources, claim])
+        kind = self.dice.choice(["artifact", *values])
+        self.planned = partial(self.ratify, claim)
+        if kind == "artifact" and one.sources and self.dice.random() < 0.5:
+            self.planned = partial(self.submit, one.sources)
         expected = self.oracle.decide(by.key_id, "ban", self.root())
         found, ban = asked(lambda: add_ban(by, kind=kind, value=values[kind], reason=None))
         if ban is not None:
@@ -231,6 +270,7 @@ class Mirror:
     def change_audience(self) -> tuple[str, str]:
         simulation = self.dice.choice([*self.oracle.fences, "sim_none"])
         add, remove = self.dice.sample(list(self.actors), 1), self.dice.sample(list(self.actors), 1)
+        self._feel_fence(simulation, key=self.dice.choice([*add, *remove]))
         found, _ = asked(lambda: change_audience(self.world.admin, simulation=simulation, add=add, remove=remove))
         if not found:
             self.oracle.fences[simulation] = (self.oracle.fences[simulation] | set(add)) - set(remove)
@@ -239,88 +279,40 @@ class Mirror:
     def close(self) -> tuple[str, str]:
         simulation = self.dice.choice([*self.oracle.fences, "sim_none"])
         expected = "" if simulation in self.oracle.fences else "access.not_found"
+        self._feel_fence(simulation)
         found, _ = asked(lambda: close_simulation(self.world.admin, simulation=simulation))
         self.oracle.fences.pop(simulation, None)
         return expected, found
 
-    # --- questions ----------------------------------------------------------------------------------
-
-    def compare(self, *, keys: int = 2) -> None:
-        """Every verb at every node for some keys; every read endpoint for one of them anywhere, and for one who may
-        read it at the place that the last act touched."""
-        some = self.dice.sample(list(self.actors), keys)
-        for key in some:
-            self._authorizer(key)
-        self._reads(some[0], self.node())
-        readers = [key for key in self.actors if "reader" in self.oracle.holds(key, self.focus)]
-        if readers:
-            self._reads(self.dice.choice(readers), self.focus)
-
-    def _authorizer(self, key: str) -> None:
-        known = access.load(self.actors[key])
-        nodes = {node.pk: node for node in Workarea.objects.filter(tenant_id=self.world.admin.tenant_id)}
-        assert nodes.keys() == self.oracle.nodes.keys()
-        for name, node in nodes.items():
-            for verb in ALL_VERBS:
-                decision = known.decide(Verb(verb), node, name)
-                assert decision.code == self.oracle.decide(key, verb, name), (key, verb, name)
-        self.decisions += len(nodes) * len(ALL_VERBS)
-
-    def _reads(self, key: str, scope: str) -> None:
-        actor, oracle = self.actors[key], self.oracle
-        refusal = oracle.decide(key, "read", scope)
-        command = RecallCommand(query="Accra Metals quote valid until Friday", scope=scope, k=50)
-        code, body = asked(lambda: recall(actor, command=command))
-        self._same(code, refusal)
-        if body:
-            self._same(tuple(_ids(body[part]) for part in ("steering", "hits")), oracle.recall(key, scope))
-        code, body = asked(lambda: reads.scoped_graph(actor, query=GraphQuery(scope=scope, limit=500)))
-        self._same(code, refusal)
-        if body:
-            shown = _ids(body["claims"])
-            self._same(shown, oracle.in_scope(key, scope))
-            self._same({(edge["from"], edge["to"]) for edge in body["edges"]}, oracle.edges(key, shown))
-        code, body = asked(lambda: reads.tail(actor, scope=scope, after_seq=0, limit=500))
-        self._same(code, refusal)
-        if body:
-            told = [(event["event_type"], next(iter(event["subject"].values()))) for event in body["events"]]
-            self._same(told, oracle.tail(key, scope))
-        code, body = asked(lambda: reads.workarea(actor, reference=scope))
-        self._same(code, refusal)
-        if body:
-            self._same({child["id"] for child in body["children"]}, oracle.children(key, scope))
-            self._same(body["my_effective_verbs"], oracle.verbs(key, scope))
-            parent = oracle.nodes[scope].parent
-            readable = parent is not None and "reader" in oracle.holds(key, parent)
-            self._same(body["parent"], parent if readable else None)
-        for claim in oracle.claims:
-            code, _ = asked(lambda claim=claim: reads.artifact(actor, reference=claim))
-            unseen = "access.verb_ceiling" if actor.role == "operator" else "access.not_found"
-            self._same(code, "" if oracle.readable(key, claim) else unseen)
-        code, body = asked(lambda: my_work(actor, query=MyWorkQuery(limit=100)))
-        self._same(code, "access.verb_ceiling" if actor.role == "operator" else "")
-        if body:
-            self._same([(item["artifact_id"], item["state"]) for item in body["items"]], oracle.my_work(key))
-        code, body = asked(lambda: review_queue(actor, query=QueueQuery(limit=100)))
-        self._same(code, "" if actor.role == "dreamer" else "access.verb_ceiling")
-        if body:
-            self._same({item["artifact_id"]: item["may_judge"] for item in body["items"]}, oracle.queue(key))
-        self.decisions += 6 * len(oracle.claims) + len(oracle.told)
-
-    def _same(self, found: Any, expected: Any) -> None:
-        assert found == expected, f"the oracle says {expected!r}, the product {found!r}"
-
     # --- parts --------------------------------------------------------------------------------------
 
-    def _look_at(self, claim: str) -> None:
+    def _feel(self, claim: str) -> None:
+        """At its node or anywhere above: what is gone takes a place away only where others are left."""
         if claim in self.oracle.claims:
-            self.focus = self.oracle.claims[claim].node
+            one = self.oracle.claims[claim]
+            self.felt = self._somewhere_above(one.node, claim=claim, text=one.text)
+
+    def _somewhere_above(self, node: str, **felt: str) -> Felt:
+        return Felt(self.dice.choice(self.oracle.line(node)), **felt)
+
+    def _feel_fence(self, simulation: str, *, key: str | None = None) -> None:
+        inside = [name for name, one in self.oracle.claims.items() if one.simulation == simulation]
+        if inside:
+            self._feel(self.dice.choice(inside))
+        self.felt.key = key
 
     def root(self) -> str:
         return self.world.nodes["universe"].pk
 
     def node(self) -> str:
         return self.dice.choice(list(self.oracle.nodes))
+
+    def inhabited(self) -> str:
+        """A node with something promoted in it or below it, mostly: elsewhere there is little to tell apart."""
+        full = [one.node for one in self.oracle.claims.values() if one.state == "promoted"]
+        if full and self.dice.random() < 0.7:
+            return self.dice.choice(self.oracle.line(self.dice.choice(full)))
+        return self.node()
 
     def claim(self, state: str | None = None) -> str:
         mine = [name for name, one in self.oracle.claims.items() if one.state == state and self.dice.random() < 0.9]
@@ -347,7 +339,3 @@ class Mirror:
 
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _ids(rows: list[dict[str, Any]]) -> set[str]:
-    return {row["artifact_id"] for row in rows}

@@ -34,6 +34,7 @@ class Key:
     role: str
     principal: str
     revoked: bool = False
+    expired: bool = False
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Claim:
     kind: str
     sources: tuple[str, ...]
     simulation: str | None
+    text: str = ""
     state: str = "held"
     ever_promoted: bool = False
 
@@ -66,6 +68,16 @@ class Oracle:
         mine = [] if who.revoked else [grant for grant in self.grants.values() if grant[0] == key and grant[1] in above]
         allowed = {capability for _, _, capability, allow in mine if allow}
         return (allowed - {capability for _, _, capability, allow in mine if not allow}) & CEILING[who.role]
+
+    def authenticates(self, key: str) -> bool:
+        return not (self.keys[key].revoked or self.keys[key].expired)
+
+    def standing(self, nodes: list[str]) -> tuple[object, ...]:
+        """All that a decision about these nodes rests on."""
+        places = {name: (self.nodes[name].parent, self.nodes[name].status) for name in nodes}
+        revoked = {name for name, key in self.keys.items() if key.revoked}
+        fences = {name: frozenset(audience) for name, audience in self.fences.items()}
+        return places, dict(self.grants), revoked, fences, set(self.bans)
 
     def decide(self, key: str, verb: str, node: str | None) -> str:
         if CARRIED_BY[verb] not in CEILING[self.keys[key].role]:
