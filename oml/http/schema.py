@@ -47,6 +47,17 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
         return {"type": "http", "scheme": "bearer", "description": "An API key, oml_k_…"}
 
 
+class RunOrKeyScheme(BearerScheme):  # type: ignore[no-untyped-call]
+    """Another scheme, as another credential opens the route too; of two with one name OpenAPI would keep either."""
+
+    target_class = "memory.api.run_urls.RunOrKeyAuthentication"
+    name = "run_or_key"
+    priority = 1
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "An API key, oml_k_…, or a run's token, oml_r_…"}
+
+
 class DescribedField(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
     target_class = Described
     match_subclasses = True

@@ -35,7 +35,7 @@ def document(client: Client) -> dict[str, Any]:
 def keyed(client: Client) -> dict[str, Any]:
     """The declared paths that take an API key; those of signed-in humans have a table of their own."""
     paths = document(client)["paths"]
-    found = {path: ops for path, ops in paths.items() if all("bearer" in op["security"][0] for op in ops.values())}
+    found = {path: ops for path, ops in paths.items() if all("session" not in op["security"][0] for op in ops.values())}
     assert {path for path in paths if path not in found} == set(SIGNED_IN)
     return found
 
