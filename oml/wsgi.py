@@ -6,6 +6,8 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from oml.http.chunked import read_to_the_end
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "oml.settings")
 
-application = get_wsgi_application()
+application = read_to_the_end(get_wsgi_application())

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -121,7 +122,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         """*History* is what the journal says about this row."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return HttpResponseRedirect(f"{reverse(JOURNAL)}?{urlencode({'q': object_id})}")
+        return HttpResponseRedirect(f"{reverse(JOURNAL)}?{urlencode({'q': unquote(object_id)})}")
 
 
 def in_places(rows: QuerySet[Any], part: Part, places: tuple[str, ...]) -> QuerySet[Any]:

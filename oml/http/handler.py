@@ -10,6 +10,7 @@ from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -70,6 +71,7 @@ def json_error(refusal: OmlError) -> JsonResponse:
     return JsonResponse(refusal.as_dict(), status=refusal.status, headers={**NEVER_STORED, **refusal.headers()})
 
 
+@csrf_exempt
 def unknown_route(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
     """Whatever no route names, under the API's prefixes."""
     return json_error(UnknownRoute("no such path"))

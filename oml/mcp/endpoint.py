@@ -24,6 +24,7 @@ from oml.core.errors import (
     UnsupportedMedia,
     Validation,
 )
+from oml.http.chunked import said_length
 from oml.http.handler import typed
 from oml.http.large import split
 from oml.http.parsers import MAX_BODY_BYTES
@@ -96,7 +97,7 @@ def _read_body(request: HttpRequest) -> bytes:
     """The body, up to the limit that holds for ``/v1`` too."""
     too_large = SizeExceeded(f"a request body has at most {MAX_BODY_BYTES} bytes")
     try:
-        if int(request.headers.get("Content-Length") or 0) > MAX_BODY_BYTES:
+        if said_length(request.headers.get("Content-Length")) > MAX_BODY_BYTES:
             raise too_large
         body = request.read(MAX_BODY_BYTES + 1)
     except (ValueError, UnreadablePostError):

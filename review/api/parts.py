@@ -42,7 +42,9 @@ class Part(OperationView):
             raise InvalidKey(presented=False)
         NoFields.parse(query_data(request.query_params))
         shown = serve_part(actor, serve_id=serve_id, part=part)
-        response = StreamingHttpResponse(sent(shown), content_type="application/json")
+        # HEAD sends no bytes, so whoever asks with it has not been shown anything.
+        pieces = sent(shown) if request.method == "GET" else iter(())
+        response = StreamingHttpResponse(pieces, content_type="application/json")
         response["Cache-Control"] = "no-store"
         return response
 

@@ -63,7 +63,8 @@ def part(request: HttpRequest, actor: Actor, serve: str, part: str) -> HttpRespo
     shown = serve_part(actor, serve_id=serve, part=part)
     body = {**shown.body, "content": whole(shown.body["content"])}
     response = render(request, "review/part.html", {"part": part, "record": body, "serve": serve})
-    shown.mark()
+    if request.method == "GET":  # HEAD sends no bytes, so nothing was shown
+        shown.mark()
     return response
 
 

@@ -133,6 +133,17 @@ def test_part__begun_and_broken_off__is_not_served(world: World, records: Record
     assert not ServedPart.objects.exists()
 
 
+def test_part__asked_for_with_head__was_shown_to_nobody(world: World, records: Records) -> None:
+    artifact = cite(world, records.ingest("as cited"))
+    serve = world.serve(artifact)
+    api = Records(world, world.reviewer).call("HEAD", f"/v1/review/serves/{serve.pk}/parts/evidence-0")
+    reviewer = human(world, name="rita")
+    place = reviewer.opens(cite(world, records.ingest("another"))).request["PATH_INFO"].rsplit("/", 1)[-1]
+    page = reviewer.client.head(f"/review/serves/{place}/parts/evidence-0")
+    assert (api.status_code, page.status_code) == (200, 200)
+    assert not ServedPart.objects.exists()
+
+
 def test_part__of_another_reviewer_or_unknown__does_not_exist(world: World, records: Records) -> None:
     artifact = cite(world, records.ingest("one"))
     serve = world.serve(artifact)

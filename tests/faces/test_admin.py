@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.contrib.admin.utils import quote
 from django.contrib.auth.models import Group
 from django.contrib.messages import get_messages
 from django.contrib.sessions.models import Session
@@ -275,6 +276,9 @@ def test_admin__history__is_the_journal(world: World, ada: Human) -> None:
     words = said(page)
     for event in ("submission.remember", "admission.scanned", "review.served", "review.verdict", "lifecycle.promote"):
         assert event in words
+    # The link on the row's own page says the id as Django quotes it.
+    linked = ada.client.get(f"/admin/memory/artifact/{quote(artifact)}/history/", follow=True)
+    assert "lifecycle.promote" in said(linked)
 
 
 def test_admin__what_django_would_write__has_no_page(ada: Human) -> None:

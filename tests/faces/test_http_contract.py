@@ -102,18 +102,20 @@ class TestRoutes:
             "/v1/review",
             "/v1/review/queue/",
             "/v1/Memories",
+            "/v1/memories/",
+            "/api/nope",
+            "/api/v2/nope",
             "/v2/memories",
             "/v1/workareas/x/y/z",
         ],
     )
     @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-    def test_unknown_path__is_a_typed_404_with_and_without_a_key(
-        self, world: World, client: Client, method: str, path: str
-    ) -> None:
+    def test_unknown_path__is_a_typed_404_with_and_without_a_key(self, world: World, method: str, path: str) -> None:
+        client = Client(enforce_csrf_checks=True)
         for headers in ({}, {"Authorization": f"Bearer {world.secret[world.reader]}"}):
             answer = client.generic(method, path, headers=headers)
             assert answer.status_code == 404
-            if path.startswith("/v1"):
+            if path.startswith(("/v1", "/api")):
                 refused(answer, "request.route", 404)
 
     def test_every_path__other_methods__are_405_and_say_which_are_allowed(self, world: World, client: Client) -> None:
