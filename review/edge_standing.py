@@ -1,7 +1,7 @@
 """Who may judge an edge, and whether it can be judged at all: asked at serve, at verdict and by every page (D7, R2).
 
 One telling for the ceremony and for what is shown around it. What must never happen here: an answer that tells an
-edge that is none of this reviewer's from one that does not exist (R3).
+edge that this reviewer cannot see from one that does not exist (R3).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from oml.core.actor import Actor
 from review.errors import ProposerIsRatifier, Stale
 from review.hands import proposer_of, reviewer_of
 from workareas.access import Access
-from workareas.errors import AccessNotFound
+from workareas.errors import AccessForbidden, AccessNotFound
 from workareas.selectors.fences import inside_fence
 from workareas.verbs import Capability
 
@@ -21,17 +21,31 @@ ENDS_GONE = "an endpoint of this edge is no longer promoted"
 
 
 def require_reviewable(actor: Actor, known: Access, row: Edge | None, message: str) -> Edge:
-    """The edge, for a reviewer of both of its ends; one refusal for all else (R3).
+    """The edge, for a reviewer of both of its ends.
+
+    Args:
+        actor: whose role could review.
+        known: the actor's rules.
+        row: the edge with its ends; None where the tenant has none of that id.
+        message: what is said of an edge that the actor cannot see, whatever the cause (R3).
 
     Raises:
         AccessNotFound: ``access.not_found`` with ``message``.
+        AccessForbidden: ``access.forbidden``; an edge that the graph shows this actor, not theirs to judge.
     """
     if row is None or not inside_fence(actor, row.simulation_id):
         raise AccessNotFound(message)
-    for node in (row.from_workarea, row.to_workarea):
-        if Capability.REVIEW not in known.effective(node.path):
-            raise AccessNotFound(message)
-    return row
+    held = [known.effective(node.path) for node in (row.from_workarea, row.to_workarea)]
+    if all(Capability.REVIEW in capabilities for capabilities in held):
+        return row
+    if all(Capability.READER in capabilities for capabilities in held) and _shown(row):
+        raise AccessForbidden("this key holds no review access on both endpoints of this edge")
+    raise AccessNotFound(message)
+
+
+def _shown(row: Edge) -> bool:
+    """Whether readers of both ends are shown the edge (shapes: graph, workarea_info)."""
+    return row.state != EdgeState.REJECTED and ends_promoted(row)
 
 
 def ends_promoted(row: Edge) -> bool:

@@ -33,7 +33,8 @@ def serve_edge(actor: Actor, *, edge: str) -> EdgeServe:
 
     Raises:
         VerbCeiling: ``access.verb_ceiling``.
-        AccessNotFound: ``access.not_found``; unknown, foreign, or not this reviewer's on both ends.
+        AccessNotFound: ``access.not_found``; unknown, foreign, or not visible to this key.
+        AccessForbidden: ``access.forbidden``; visible, and not this reviewer's on both ends.
         Stale: ``review.stale``; no longer pending, or an endpoint is no longer promoted.
         ProposerIsRatifier: ``review.author`` (R2).
     """

@@ -54,7 +54,7 @@ def give_edge_verdict(actor: Actor, *, command: VerdictCommand) -> dict[str, Any
         ``serve_id, verdict, edge_id, kind, label, state``.
 
     Raises:
-        VerbCeiling, AccessNotFound: ``access.*``; another reviewer's serve does not exist.
+        VerbCeiling, AccessNotFound, AccessForbidden: ``access.*``; another reviewer's serve does not exist.
         ServeConsumed, ServeExpired, Stale, ProposerIsRatifier: ``review.*``.
         Frozen: ``workarea.frozen``; the *from* node is validated.
         Banned: ``admission.banned``; the proposer or an endpoint was banned since the proposal.

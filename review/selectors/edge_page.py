@@ -66,7 +66,8 @@ def edge_outside(actor: Actor, *, edge: str) -> dict[str, Any]:
 
     Raises:
         VerbCeiling: ``access.verb_ceiling``.
-        AccessNotFound: ``access.not_found``; unknown, foreign or none of this reviewer's, one body.
+        AccessNotFound: ``access.not_found``; unknown, foreign, invisible or decided by others, one body.
+        AccessForbidden: ``access.forbidden``; visible, and not this reviewer's on both ends.
     """
     access.require_role(actor, Verb.RELATE_RATIFY)
     known = access.load(actor)

@@ -27,7 +27,8 @@ def served_edge(actor: Actor, *, serve_id: str) -> dict[str, Any]:
         serve_id: the id as sent.
 
     Raises:
-        AccessNotFound: ``access.not_found``; not this key's serve, or review access to an end is gone.
+        AccessNotFound: ``access.not_found``; not this key's serve, or its edge is not visible any more.
+        AccessForbidden: ``access.forbidden``; review access to an end is gone.
         ServeConsumed, ServeExpired, Stale: ``review.*``.
     """
     serve, known = live_edge_serve(actor, serve_id=serve_id)
@@ -38,7 +39,7 @@ def live_edge_serve(actor: Actor, *, serve_id: str) -> tuple[EdgeServe, access.A
     """An edge's serve of this reviewer that can still have its verdict.
 
     Raises:
-        AccessNotFound, ServeConsumed, ServeExpired, Stale: as :func:`served_edge`.
+        AccessNotFound, AccessForbidden, ServeConsumed, ServeExpired, Stale: as :func:`served_edge`.
     """
     access.require_role(actor, Verb.RELATE_RATIFY)
     known = access.load(actor)

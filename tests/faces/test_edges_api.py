@@ -267,15 +267,40 @@ def test_ratify__proposers_key_or_principal__is_review_author(world: World, edge
     assert Edge.objects.get(pk=edge).state == "pending"
 
 
-def test_serve__review_on_one_end_alone__is_not_found(world: World, edges: Edges) -> None:
-    edge = edges.proposed("universe.a", "universe.b", kind="workarea", label="continues")
+def test_serve__readable_edge_without_review_on_an_end__is_forbidden(world: World, edges: Edges) -> None:
+    between_claims = edges.proposed(world.promoted(), world.promoted(on="b"))
+    between_nodes = edges.proposed("universe.a", "universe.b", kind="workarea", label="continues")
     one_end = world.key("reviewer", on="a")
-    error = refused(edges.serve(edge, by=one_end), "access.not_found", 404)
-    assert error["message"] == f"no edge {edge} for this key"
+    world.grant(one_end, Capability.READER, on="b")
+    for edge in (between_claims, between_nodes):
+        error = refused(edges.serve(edge, by=one_end), "access.forbidden", 403)
+        assert error["message"] == "this key holds no review access on both endpoints of this edge"
+        refused(edges.serve(edge, by=edges.proposer), "access.forbidden", 403)
     world.grant(one_end, Capability.REVIEW, on="b")
-    assert edges.serve(edge, by=one_end).status_code == 201
+    assert edges.serve(between_nodes, by=one_end).status_code == 201
+    served = edges.serve(between_claims, by=one_end).json()
     world.deny(one_end, Capability.REVIEW, on="b")
-    refused(edges.serve(edge, by=one_end), "access.not_found", 404)
+    refused(edges.serve(between_nodes, by=one_end), "access.forbidden", 403)
+    refused(edges.judge(served, by=one_end), "access.forbidden", 403)
+    world.deny(one_end, Capability.READER, on="b")
+    error = refused(edges.judge(served, by=one_end), "access.not_found", 404)
+    assert error["message"] == f"no serve {served['serve_id']} for this key"
+
+
+def test_serve__edge_that_the_graph_does_not_show__is_as_one_that_is_not(world: World, edges: Edges, api: Api) -> None:
+    unreadable = edges.proposed("universe.a", "universe.b", kind="workarea", label="continues")
+    end = world.promoted()
+    demoted, rejected = edges.proposed(world.promoted(), end), edges.proposed(world.promoted(), world.promoted())
+    api.post(f"memories/{end}/demote", {"reason": "old"}, key=world.secret[world.admin])
+    edges.judge(edges.serve(rejected).json(), verdict="reject", reason="no")
+    reads_a = world.bare_key(Role.DREAMER)
+    world.grant(reads_a, Capability.READER, on="a")
+    bodies = {
+        edges.serve(edge, by=reads_a).content.replace(edge.encode(), b"X")
+        for edge in (unreadable, demoted, rejected, "we_01AAAAAAAAAAAAAAAAAAAAAAAA")
+    }
+    assert len(bodies) == 1
+    refused(edges.serve(unreadable, by=reads_a), "access.not_found", 404)
 
 
 def test_verdict__serve_of_another_reviewer_or_tenant__is_not_found(world: World, edges: Edges, api: Api) -> None:
