@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memory.graph.labels import EdgeState
 from memory.graph.models import Edge
 from workareas.actions.nodes import on_status_step
 from workareas.errors import Unreviewed
@@ -19,6 +18,6 @@ def no_pending_edges(node: Workarea, after: Status) -> None:
     """
     if after is not Status.VALIDATED:
         return
-    pending = Edge.objects.filter(from_workarea=node, state=EdgeState.PENDING).count()
+    pending = Edge.objects.awaiting().filter(from_workarea=node).count()
     if pending:
         raise Unreviewed(f"workarea {node.pk} cannot become validated: {pending} edges from it are pending")

@@ -9,8 +9,24 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from memory.claims.models import Artifact
+from memory.claims.states import State
 from memory.graph.labels import EdgeKind, EdgeState
-from workareas.models import Key, Principal, Workarea
+from workareas.models import Key, Principal, Simulation, Workarea
+
+
+class EdgeQuerySet(models.QuerySet["Edge"]):
+    def awaiting(self) -> EdgeQuerySet:
+        """Edges that somebody can still decide: pending, with what they join still there, in no closed simulation.
+
+        The others were left behind by a demotion, a newer version or the end of a simulation, and hold nothing up.
+        """
+        closed = Simulation.objects.filter(closed_at__isnull=False)
+        return self.filter(
+            Q(from_artifact=None) | Q(from_artifact__state=State.PROMOTED),
+            Q(to_artifact=None) | Q(to_artifact__state=State.PROMOTED),
+            Q(simulation_id=None) | ~Q(simulation_id__in=closed.values("pk")),
+            state=EdgeState.PENDING,
+        )
 
 
 class Edge(models.Model):
@@ -32,6 +48,8 @@ class Edge(models.Model):
     proposer_principal = models.ForeignKey(Principal, on_delete=models.PROTECT, related_name="+")
     proposed_at = models.DateTimeField(default=timezone.now)
     decided_at = models.DateTimeField(null=True)
+
+    objects = EdgeQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -17,6 +17,7 @@ from tests.support.people import human
 from tests.support.world import World
 from workareas.actions.keys import set_human_access
 from workareas.actions.nodes import allow_relaxed_review, set_policy
+from workareas.actions.simulations import close_simulation, create_simulation
 from workareas.models import Principal, StatedReason, Workarea
 from workareas.verbs import Capability
 
@@ -147,6 +148,37 @@ def test_status__pending_edge_from_the_node__refuses_validation_and_only_that(
     error = refused(step(api, admin, "universe.a", "validated"), "workarea.unreviewed", 409)
     assert "1 edges from it are pending" in error["message"]
     assert step(api, admin, "universe.b", "validated").status_code == 200  # an edge lives on its *from* node
+
+
+def test_status__a_pending_edge_whose_end_is_gone__holds_nothing_up(world: World, api: Api, admin: str) -> None:
+    kept, gone = world.promoted(on="a"), world.promoted(on="a")
+    propose_edge(world.key("proposer"), command=ProposeCommand(EdgeKind.CLAIM, "supports", kept, gone))
+    refused(step(api, admin, "universe.a", "validated"), "workarea.unreviewed", 409)
+    api.post(f"memories/{gone}/demote", {"reason": "old"}, key=admin)
+    assert step(api, admin, "universe.a", "validated").status_code == 200
+
+
+def test_status__what_a_closed_simulation_left_behind__holds_nothing_up(world: World, api: Api, admin: str) -> None:
+    audience = [world.writer.key_id, world.reviewer.key_id]
+    simulation = create_simulation(world.admin, name="what if", audience=audience)
+    world.submit(on="a", simulation_id=simulation.pk)
+    refused(step(api, admin, "universe.a", "validated"), "workarea.unreviewed", 409)
+    close_simulation(world.admin, simulation=simulation.pk)
+    assert step(api, admin, "universe.a", "validated").status_code == 200
+
+
+def test_policy__of_a_validated_node__is_frozen_with_it(world: World, api: Api, admin: str) -> None:
+    step(api, admin, "universe.b", "validated")
+    refused(api.post("workareas/universe.b/policy", {"serve_ttl_s": 61}, key=admin), "workarea.frozen", 409)
+
+
+@pytest.mark.parametrize("same", [{}, {"serve_ttl_s": 61}, {"min_verdicts": None}])
+def test_policy__set_to_what_it_is__changes_nothing(world: World, api: Api, admin: str, same: dict[str, Any]) -> None:
+    api.post("workareas/universe.b/policy", {"serve_ttl_s": 61}, key=admin)
+    before = length(world.admin.tenant_id)
+    answer = api.post("workareas/universe.b/policy", same, key=admin)
+    assert answer.status_code == 200
+    assert length(world.admin.tenant_id) == before
 
 
 def test_status__validated__refuses_every_write_but_demote_erase_and_crew(world: World, api: Api, admin: str) -> None:

@@ -148,6 +148,8 @@ def update_crew(actor: Actor, *, workarea: str, crew: Crew) -> Workarea:
 def set_policy(actor: Actor, *, workarea: str, settings: dict[str, Any]) -> ReviewPolicy:
     """Set what a node says about review; null takes a value back to inherited.
 
+    What is so already is left as it is: no version rises, and no serve grows stale over nothing.
+
     Args:
         actor: an admin of the node.
         workarea: id or path.
@@ -156,10 +158,16 @@ def set_policy(actor: Actor, *, workarea: str, settings: dict[str, Any]) -> Revi
     Raises:
         AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
         Validation: ``request.validation``; unknown field or a value out of range.
+        Frozen: ``workarea.frozen``; a validated node keeps the policy it was validated under (D8).
     """
     decision = access.require(actor, Verb.POLICY_SET, workarea)
     node = access.require_node(decision)
     _check_policy(settings)
+    if is_frozen(Status(node.status)):
+        raise Frozen(workarea)
+    known = ReviewPolicy.objects.filter(workarea=node).first() or ReviewPolicy(workarea=node)
+    if all(getattr(known, name) == value for name, value in settings.items()):
+        return known
     row, _ = ReviewPolicy.objects.select_for_update(no_key=True).get_or_create(workarea=node)
     before = {name: getattr(row, name) for name in settings}
     for name, value in settings.items():
