@@ -17,7 +17,7 @@ AGENT = an_object(
     },
     {"created": FLAG},
 )
-AGENTS = an_object({"agents": a_list(AGENT)})
+AGENTS = an_object({"items": a_list(AGENT), "next_cursor": nullable(STRING)})
 STARTED = an_object({"run_id": STRING, "run_token": STRING, "context": STRING})
 RUN = an_object(
     {
@@ -31,7 +31,7 @@ RUN = an_object(
     },
     {"finished_at": TIME},
 )
-RUNS = an_object({"runs": a_list(RUN), "next_cursor": nullable(STRING)})
+RUNS = an_object({"items": a_list(RUN), "next_cursor": nullable(STRING)})
 CONTEXT = an_object(
     {
         "run_id": STRING,

@@ -33,8 +33,8 @@ def _agent(actor: Actor, values: Values) -> Values:
     return agents.agent_info(actor, reference=reference)
 
 
-def _agents(actor: Actor, _values: Values) -> Values:
-    return {"agents": [agents.shown(agent) for agent in agents.list_agents(actor)]}
+def _agents(actor: Actor, values: Values) -> Values:
+    return agents.list_agents(actor, **values)
 
 
 def _start(actor: Actor, values: Values) -> Values:

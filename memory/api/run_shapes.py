@@ -19,7 +19,8 @@ class AgentReferenceShape(StrictSerializer):
 
 
 class AgentListShape(StrictSerializer):
-    pass
+    limit = Whole(required=False, help_text="Agents per page, 1 to 100; 20 when left out.")
+    cursor = Text(max_length=4096, required=False, help_text="next_cursor of the page before.")
 
 
 class StartShape(StrictSerializer):
@@ -34,7 +35,7 @@ class RunShape(StrictSerializer):
 class RunListShape(StrictSerializer):
     agent = Reference(required=False, help_text="Only runs of this agent.")
     space = Reference(required=False, help_text="Only runs in this workarea.")
-    limit = Whole(required=False, help_text="Runs per page, 1 to 200; 50 when left out.")
+    limit = Whole(required=False, help_text="Runs per page, 1 to 100; 20 when left out.")
     cursor = Text(max_length=4096, required=False, help_text="next_cursor of the page before.")
 
 

@@ -66,7 +66,7 @@ def test_agent__with_or_without_the_at__is_the_same(call: Caller, scope: str) ->
     body = call(operations.agent_info, "GET", f"agents/{scope}/support-triage", by=call.world.reader)
     assert (body["scope"], body["name"]) == ("@acme", "support-triage")
     listed = call(operations.list_agents, "GET", "agents", by=call.world.reader)
-    assert [agent["agent"] for agent in listed["agents"]] == ["@acme/support-triage"]
+    assert [agent["agent"] for agent in listed["items"]] == ["@acme/support-triage"]
     assert "run_token" in call.start(call.world.writer, agent=f"{scope}/support-triage")
 
 
@@ -95,7 +95,7 @@ def test_agent__by_anybody_but_an_admin_of_the_root__is_refused(call: Caller) ->
     for actor in (call.world.writer, call.world.reviewer):
         refused(call.api.post("agents", AGENT, key=call.world.secret[actor]), "access.verb_ceiling", 403)
     below = call.world.key("admin", on="a")
-    refused(call.api.post("agents", AGENT, key=call.world.secret[below]), "access.not_found", 404)
+    refused(call.api.post("agents", AGENT, key=call.world.secret[below]), "access.forbidden", 403)
 
 
 def test_run__from_start_to_finish__is_its_identitys_alone(call: Caller) -> None:
@@ -173,10 +173,21 @@ def test_runs__of_an_identity__are_listed_in_pages_newest_first(call: Caller) ->
         f"runs?limit=2&agent=@acme/support-triage&cursor={page['next_cursor']}",
         by=world.writer,
     )
-    assert sorted(run["run_id"] for run in page["runs"] + rest["runs"]) == sorted(mine)
+    assert sorted(run["run_id"] for run in page["items"] + rest["items"]) == sorted(mine)
     assert rest["next_cursor"] is None
     empty = call(operations.list_runs, "GET", f"runs?space={world.nodes['b'].pk}", by=world.writer)
-    assert empty == {"runs": [], "next_cursor": None}
+    assert empty == {"items": [], "next_cursor": None}
+
+
+def test_agents__many__are_listed_in_pages(call: Caller) -> None:
+    for name in ("one", "two", "three"):
+        call.register(name=name)
+    page = call(operations.list_agents, "GET", "agents?limit=2", by=call.world.reader)
+    rest = call(operations.list_agents, "GET", f"agents?limit=2&cursor={page['next_cursor']}", by=call.world.reader)
+    assert sorted(agent["name"] for agent in page["items"] + rest["items"]) == ["one", "three", "two"]
+    assert rest["next_cursor"] is None
+    for path in ("agents", "runs"):
+        refused(call.api.get(f"{path}?limit=101", key=call.world.secret[call.world.reader]), "limit.ceiling", 400)
 
 
 def test_operator__is_refused_everywhere(call: Caller) -> None:

@@ -9,9 +9,11 @@ from memory.runs.models import Agent
 from memory.runs.rules import split_reference
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339_seconds
+from oml.core.paging import Pages, check_range
+from oml.crypto.secrets import cursor_key
 from workareas import access
 
-MAX_LIMIT = 200
+MAX_LIMIT = 100
 
 
 def find_agent(actor: Actor, reference: str) -> Agent:
@@ -41,14 +43,21 @@ def agent_info(actor: Actor, *, reference: str) -> dict[str, Any]:
     return shown(find_agent(actor, reference))
 
 
-def list_agents(actor: Actor) -> list[Agent]:
-    """The tenant's agents by name, the first 200.
+def list_agents(actor: Actor, *, limit: int = 20, cursor: str | None = None) -> dict[str, Any]:
+    """The tenant's agents, newest first.
 
     Raises:
         OperatorCeiling: ``access.verb_ceiling``.
+        Validation, CeilingExceeded: ``request.validation``, ``limit.ceiling``; limit or cursor.
     """
     access.require_content_role(actor, "operator keys know no agents")
-    return list(Agent.objects.filter(tenant_id=actor.tenant_id).order_by("scope", "name")[:MAX_LIMIT])
+    check_range("limit", limit, most=MAX_LIMIT)
+    rows = Agent.objects.filter(tenant_id=actor.tenant_id).order_by("-pk")
+    pages: Pages[Agent] = Pages(cursor_key(), actor.key_id, {"view": "agents"}, lambda agent: [agent.pk])
+    if (behind := pages.behind(cursor)) is not None:
+        rows = rows.filter(pk__lt=behind[0])
+    page, following = pages.cut(rows[: limit + 1], limit)
+    return {"items": [shown(agent) for agent in page], "next_cursor": following}
 
 
 def shown(agent: Agent) -> dict[str, Any]:

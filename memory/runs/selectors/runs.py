@@ -21,7 +21,7 @@ from workareas import access, quota
 from workareas.access import Access
 from workareas.verbs import Capability, Verb
 
-MAX_LIMIT = 200
+MAX_LIMIT = 100
 
 
 def own_run(actor: Actor, known: Access, reference: str, *, lock: bool = False) -> Run:
@@ -55,7 +55,7 @@ def run_info(actor: Actor, *, run: str) -> dict[str, Any]:
 
 
 def own_runs(
-    actor: Actor, *, agent: str | None = None, space: str | None = None, limit: int = 50, cursor: str | None = None
+    actor: Actor, *, agent: str | None = None, space: str | None = None, limit: int = 20, cursor: str | None = None
 ) -> dict[str, Any]:
     """Runs of the actor's identity in spaces that it may read, newest first, in pages.
 
@@ -81,7 +81,7 @@ def own_runs(
     if (behind := pages.behind(cursor)) is not None:
         rows = rows.filter(pk__lt=behind[0])
     page, following = pages.cut(rows.select_related("agent").order_by("-pk")[: limit + 1], limit)
-    return {"runs": [shown(run) for run in page], "next_cursor": following}
+    return {"items": [shown(run) for run in page], "next_cursor": following}
 
 
 def run_context(actor: Actor, *, run: str) -> dict[str, Any]:
