@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db import connection
+
 from memory.claims.commands import EvidenceRef
 from memory.claims.errors import (
     LineageNotFound,
@@ -52,14 +54,23 @@ def check_references(
 
 
 def _simulations_of(actor: Actor, known: Access, derives_from: Sequence[str], fence: frozenset[str]) -> set[str]:
-    """The simulations that the sources belong to, once every source is known to be readable."""
+    """The simulations that the sources belong to, once every source is known to be readable and stays so.
+
+    Each is locked against its demotion and erasure until the submission is journalled, and not against others who cite
+    it too; in the order of their ids, as every act that takes several of these rows does.
+    """
     if not derives_from:
         return set()
-    readable = dict(
+    rows = (
         Artifact.objects.readable(actor.tenant_id, known.scope(Capability.READER), fence=fence)
         .filter(pk__in=derives_from)
+        .order_by("pk")
         .values_list("pk", "simulation_id")
     )
+    sql, params = rows.query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(f"{sql} FOR SHARE OF memory_artifact", params)  # the one lock that the ORM has no word for
+        readable: dict[str, str | None] = dict(cursor.fetchall())
     for position, source in enumerate(derives_from):
         if source not in readable:
             raise LineageNotFound(position)

@@ -301,6 +301,26 @@ class TestTree:
         assert code_of(first.result()) == "ok"
         assert code_of(second.result()) == "ok"
 
+    def test_lineage_on_a_source_that_is_being_demoted__waits_and_is_refused(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        source = world.promoted()
+        demote = partial(demote_memory, world.admin, artifact=source, reason="wrong")
+        with stopped(monkeypatch, "memory.claims.actions.lifecycle.append", demote) as first:
+            second = Running(partial(world.learn, sources=[source], text="Derived."))
+            assert second.is_waiting(0.5)
+        assert code_of(first.result()) == "ok"
+        assert code_of(second.result()) == "access.not_found"
+
+    def test_lineage_on_one_source_by_two_at_once__waits_for_nobody(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        source = world.promoted()
+        with stopped(monkeypatch, STORED, partial(world.learn, sources=[source], text="Derived.")) as first:
+            second = Running(partial(world.learn, world.writer2, sources=[source], text="Derived too."))
+            assert code_of(second.result()) == "ok"
+        assert code_of(first.result()) == "ok"
+
     def test_child_made_while_its_parent_moves__has_the_path_of_where_it_is(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
