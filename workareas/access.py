@@ -25,6 +25,9 @@ from workareas.rules import HUMAN_PERMISSIONS, Rule, capabilities, human_rule, w
 from workareas.space_roles import Persistence, PersistenceRule, persistence_at, persistence_rule
 from workareas.verbs import CAPABILITY_OF, CEILING, Capability, Verb, may_hold, verbs_carried
 
+#: The path of every tenant's root; acts on the tenant as a whole are decided there.
+ROOT = "universe"
+
 #: Where guardian keeps them, from a key on, and what an explanation calls them.
 _HUMAN_ROWS = (
     ("permission of the user", "principal__workareauserpermission"),
@@ -204,10 +207,33 @@ def require(actor: Actor, verb: Verb, reference: str) -> Decision:
         AccessNotFound: ``access.not_found``; unknown, malformed, foreign or invisible node.
         AccessForbidden: ``access.forbidden``; visible node, capability missing.
     """
-    decision = authorize(actor, verb, reference)
-    if decision.refusal is not None:
-        raise decision.refusal
-    return decision
+    return _allowed(authorize(actor, verb, reference))
+
+
+def require_everywhere(actor: Actor, verb: Verb) -> Decision:
+    """Decide an act on the tenant as a whole, which names no workarea: it takes the capability on the root.
+
+    Whoever holds anything knows that there is a tenant, and is told what is missing instead of a path never sent.
+
+    Args:
+        actor: who asks.
+        verb: what the act is an instance of.
+
+    Returns:
+        The decision on the root.
+
+    Raises:
+        VerbCeiling: ``access.verb_ceiling``; the role can never hold the verb.
+        AccessForbidden: ``access.forbidden``; something is held, and not this on the root.
+        AccessNotFound: ``access.not_found``; nothing is held anywhere.
+    """
+    known = load(actor)
+    decision = known.decide(verb, find(actor, ROOT), ROOT)
+    if decision.allowed or isinstance(decision.refusal, VerbCeiling):
+        return _allowed(decision)
+    if not any(known.effective(rule.path) for rule in known.rules if rule.allow):
+        raise AccessNotFound("no workarea for this key")
+    raise AccessForbidden(f"this needs {CAPABILITY_OF[verb]} access on the root workarea")
 
 
 def require_node(decision: Decision) -> Workarea:
@@ -350,6 +376,12 @@ def ceiling_error(actor: Actor, verb: Verb) -> VerbCeiling:
     if actor.role is Role.OPERATOR:
         return OperatorCeiling(f"operator keys have no {verb} verb")
     return VerbCeiling(f"{actor.role} keys can never hold the verb {verb}")
+
+
+def _allowed(decision: Decision) -> Decision:
+    if decision.refusal is not None:
+        raise decision.refusal
+    return decision
 
 
 def _under(column: str, root: str) -> Q:

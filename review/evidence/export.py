@@ -19,8 +19,6 @@ from workareas.models import Workarea
 from workareas.selectors.fences import fence_of
 from workareas.verbs import Capability, Verb
 
-ROOT = "universe"
-
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
@@ -63,13 +61,13 @@ def export_evidence(
         advance: told how many more entries were written.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`, and without a scope
+            :func:`workareas.access.require_everywhere`.
         Validation: ``request.validation``; no such range.
         SizeExceeded: ``limit.size``; the range makes more than a bundle holds.
         JournalContradicted, SecretUnusable: ``internal.unavailable``; nothing can be signed.
     """
-    reference = scope if scope is not None else ROOT
-    node = access.require_node(access.require(actor, Verb.EVIDENCE_EXPORT, reference))
+    node = access.require_node(_decision(actor, scope))
     quota.take(actor, quota.Quota.READ)
     first, last = _range(actor.tenant_id, from_seq, to_seq)
     made = make_checkpoint(actor.tenant_id, at_least=last or first)
@@ -87,7 +85,7 @@ def export_evidence(
             checkpoint=Signed(made.size, bytes(made.root), made.note),
             advance=advance,
         )
-        _record(actor, reference, node, first, last, made.size, digest)
+        _record(actor, scope, node, first, last, made.size, digest)
     except BaseException:
         file.close()
         raise
@@ -95,9 +93,17 @@ def export_evidence(
     return Bundle(file, f"oml-evidence-{actor.tenant_id}-{first}-{last}.zip", digest, first, last)
 
 
+def _decision(actor: Actor, scope: str | None) -> access.Decision:
+    if scope is None:
+        return access.require_everywhere(actor, Verb.EVIDENCE_EXPORT)
+    return access.require(actor, Verb.EVIDENCE_EXPORT, scope)
+
+
 @journalled
-def _record(actor: Actor, reference: str, node: Workarea, from_seq: int, to_seq: int, size: int, digest: str) -> None:
-    decision = access.require(actor, Verb.EVIDENCE_EXPORT, reference)
+def _record(
+    actor: Actor, scope: str | None, node: Workarea, from_seq: int, to_seq: int, size: int, digest: str
+) -> None:
+    decision = _decision(actor, scope)
     exported = EvidenceExported(
         workarea_id=node.pk,
         scope=node.pk,

@@ -231,7 +231,7 @@ def test_export_evidence__scope_or_range_that_is_none__is_refused(world: World) 
     head = length(world.admin.tenant_id)
     admin = world.key("admin", on="a")
     assert_refused(lambda: export(admin, scope="universe.b"), "access.not_found")
-    assert_refused(lambda: export(admin), "access.not_found")
+    assert_refused(lambda: export(admin), "access.forbidden")
     assert_refused(lambda: export(world.admin, scope="universe.nowhere"), "access.not_found")
     for options in ({"from_seq": 0}, {"to_seq": head + 100}, {"from_seq": 9, "to_seq": 8}, {"from_seq": head + 100}):
         assert_refused(lambda options=options: export(world.admin, **options), "request.validation")

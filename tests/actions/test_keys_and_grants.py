@@ -172,12 +172,13 @@ class TestKeys:
         assert revoke_key(world.operator, key=world.writer.key_id).revoked_at
         journalled("key.revoked", once=True)
 
-    def test_revoke__unknown_or_foreign_key_or_by_a_local_admin__is_not_found(self, world: World) -> None:
+    def test_revoke__unknown_or_foreign_key__is_not_found_and_by_a_local_admin_forbidden(self, world: World) -> None:
         other = World.build("other", paths=("a",))
         for key in ("key_unknown", "", "\x00", other.writer.key_id):
             assert refusal(world.admin, lambda key=key: revoke_key(world.admin, key=key)).code == "access.not_found"  # type: ignore[misc]
         local = world.key("admin", on="a")
-        assert refusal(local, lambda: revoke_key(local, key=world.writer.key_id)).code == "access.not_found"
+        for key in ("key_unknown", world.writer.key_id):
+            assert refusal(local, lambda key=key: revoke_key(local, key=key)).code == "access.forbidden"  # type: ignore[misc]
 
     def test_authenticate__missing_unknown_revoked_expired__are_one_body(self, world: World) -> None:
         expiring = world.key("reader")
@@ -299,7 +300,7 @@ class TestPeople:
         act = lambda actor: enrol_human(actor, username="rosa", name="x", password="x" * 12, role=Role.DREAMER)  # noqa: E731
         assert refusal(admin, lambda: act(admin)).param == "username"
         local = world.key("admin", on="a")
-        assert refusal(local, lambda: act(local)).code == "access.not_found"
+        assert refusal(local, lambda: act(local)).code == "access.forbidden"
 
     @pytest.mark.parametrize(("permission", "expected"), [("read", {"reader"}), ("review", {"review"})])
     def test_permission_of_the_person__holds_in_the_subtree(
@@ -405,7 +406,7 @@ def test_set_quota__negative__is_refused(world: World) -> None:
         assert error.code == "request.validation"
 
 
-def test_set_quota__by_a_local_admin__is_not_found(world: World) -> None:
+def test_set_quota__by_a_local_admin__is_forbidden(world: World) -> None:
     local = world.key("admin", on="a")
     act = lambda: set_quota(local, writes_per_minute=1, reads_per_minute=1)  # noqa: E731
-    assert refusal(local, act).code == "access.not_found"
+    assert refusal(local, act).code == "access.forbidden"

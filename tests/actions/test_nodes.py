@@ -215,7 +215,7 @@ class TestPolicy:
         local = world.key("admin", on="ab")
         act = lambda: set_policy(local, workarea="universe.a", settings={"min_verdicts": 2})  # noqa: E731
         assert refusal(local, act).code == "access.not_found"
-        assert refusal(local, lambda: allow_relaxed_review(local, allowed=True)).code == "access.not_found"
+        assert refusal(local, lambda: allow_relaxed_review(local, allowed=True)).code == "access.forbidden"
 
 
 class TestInfo:

@@ -148,7 +148,7 @@ def test_explain_past_access__who_may_not_or_what_is_not__is_refused(world: Worl
     assert refusal(epoch=-1) == "request.validation"
     assert refusal(key="key_unknown") == "access.not_found"
     assert refusal(key=World.build("stranger").writer.key_id) == "access.not_found"
-    assert refusal(by=world.key("admin", on="a")) == "access.not_found"
+    assert refusal(by=world.key("admin", on="a")) == "access.forbidden"
     assert refusal(by=world.writer) == "access.verb_ceiling"
 
 
@@ -195,4 +195,4 @@ def test_group_member__of_another_tenant_or_no_human__is_not_found(world: World)
         assert caught.value.code == "request.validation"
     with pytest.raises(OmlError) as caught:
         set_group_member(world.key("admin", on="a"), group="reviewers", username="otto")
-    assert caught.value.code == "access.not_found"
+    assert caught.value.code == "access.forbidden"

@@ -135,7 +135,7 @@ def test_remove__oneself__is_refused_so_an_administrator_stays(world: World) -> 
 def test_remove__by_whoever_does_not_administer_the_root__is_refused(world: World) -> None:
     other = World.build("other", paths=("a",))
     cases = [
-        (world.key("admin", on="a"), "access.not_found"),
+        (world.key("admin", on="a"), "access.forbidden"),
         (world.reader, "access.verb_ceiling"),
         (world.operator, "access.verb_ceiling"),
         (other.admin, "access.not_found"),

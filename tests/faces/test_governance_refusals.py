@@ -87,10 +87,14 @@ def test_admin_route__administer_denied_at_an_ancestor__is_forbidden_whatever_is
 
 
 @pytest.mark.parametrize("route", [r for r in ROUTES if r.at_root], ids=lambda route: route.name)
-def test_admin_route__administrator_of_a_subtree__does_not_see_what_belongs_to_the_whole_tenant(
+def test_admin_route__administrator_of_a_subtree_at_what_belongs_to_the_whole_tenant__is_told_what_it_takes(
     governed: Governed, api: Api, route: Route
 ) -> None:
-    refused(ask(api, route, governed, governed.world.key("admin", on="a")), "access.not_found", 404)
+    by = governed.world.key("admin", on="a")
+    before = length(governed.tenant_id)
+    error = refused(ask(api, route, governed, by), "access.forbidden", 403)
+    assert error["message"] == "this needs admin access on the root workarea"
+    assert length(governed.tenant_id) == before
 
 
 @about_something

@@ -184,7 +184,7 @@ class Mirror(Questions):
         others = [name for name in self.actors if name != self.world.admin.key_id]
         holding = [name for name in others if any(self.oracle.holds(name, node) for node in self.oracle.nodes)]
         key = self.dice.choice(holding if holding and self.dice.random() < 0.8 else others)
-        expected = self.oracle.decide(by.key_id, "key_issue", self.root())
+        expected = self.oracle.everywhere(by.key_id, "key_issue", self.root())
         found, _ = asked(lambda: revoke_key(by, key=key))
         self.felt = Felt(self.felt.node, key=key)
         if not found:
@@ -244,7 +244,7 @@ class Mirror(Questions):
         self.planned = partial(self.ratify, claim)
         if kind == "artifact" and one.sources and self.dice.random() < 0.5:
             self.planned = partial(self.submit, one.sources)
-        expected = self.oracle.decide(by.key_id, "ban", self.root())
+        expected = self.oracle.everywhere(by.key_id, "ban", self.root())
         found, ban = asked(lambda: add_ban(by, kind=kind, value=values[kind], reason=None))
         if ban is not None:
             self.bans[ban.pk] = (kind, values[kind])
@@ -261,7 +261,7 @@ class Mirror(Questions):
 
     def simulate(self) -> tuple[str, str]:
         by, audience = self.dice.choice(self.admins), self.dice.sample(list(self.actors), 5)
-        expected = self.oracle.decide(by.key_id, "simulate", self.root())
+        expected = self.oracle.everywhere(by.key_id, "simulate", self.root())
         found, made = asked(lambda: create_simulation(by, name="drill", audience=audience))
         if made is not None:
             self.oracle.fences[made.pk] = set(audience)

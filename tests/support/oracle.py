@@ -87,6 +87,13 @@ class Oracle:
             return "access.not_found"
         return "" if CARRIED_BY[verb] in held else "access.forbidden"
 
+    def everywhere(self, key: str, verb: str, root: str) -> str:
+        """An act on the whole tenant names no node: whoever holds anything is told what is missing."""
+        refusal = self.decide(key, verb, root)
+        if refusal == "access.not_found" and any(self.holds(key, node) for node in self.nodes):
+            return "access.forbidden"
+        return refusal
+
     def verbs(self, key: str, node: str) -> list[str]:
         held = self.holds(key, node)
         return [verb for capability, verbs in VERBS.items() if capability in held for verb in verbs]

@@ -43,12 +43,12 @@ def add_ban(actor: Actor, *, kind: str, value: str, reason: str | None) -> Ban:
     The permission epoch rises, so a submission or verdict that raced this ban is decided again.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; an admin of the root.
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
         AccessNotFound: ``access.not_found``; a key, principal or artifact that this tenant does not have: a ban of
             nothing would only look like one.
         Validation: ``request.validation``; unknown kind, or a digest that is none.
     """
-    decision = access.require(actor, Verb.BAN, "universe")
+    decision = access.require_everywhere(actor, Verb.BAN)
     if kind not in list(BanKind):
         raise Validation(f"kind is one of {', '.join(BanKind)}", param="kind")
     if kind == BanKind.DIGEST:
@@ -72,10 +72,10 @@ def remove_ban(actor: Actor, *, ban: str) -> None:
     """Lift a ban.
 
     Raises:
-        AccessNotFound: ``access.not_found``; no such ban, or the root is not visible.
-        AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        AccessNotFound: ``access.not_found``; no such ban.
+        AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
     """
-    decision = access.require(actor, Verb.BAN, "universe")
+    decision = access.require_everywhere(actor, Verb.BAN)
     row = None if "\x00" in ban else Ban.objects.filter(pk=ban, tenant_id=actor.tenant_id).first()
     if row is None:
         raise AccessNotFound(f"no ban {ban} for this key")

@@ -43,10 +43,10 @@ def set_group_member(actor: Actor, *, group: str, username: str, member: bool = 
         member: False takes them out.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; or no such human.
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`; or no such human.
         Validation: ``request.validation``; the group's name.
     """
-    decision = access.require(actor, Verb.GRANT, "universe")
+    decision = access.require_everywhere(actor, Verb.GRANT)
     row = group_named(actor, group)
     human = human_named(actor, username)
     if row.user_set.filter(pk=human.pk).exists() is member:

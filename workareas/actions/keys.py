@@ -122,10 +122,10 @@ def enrol_human(actor: Actor, *, username: str, name: str, password: str, role: 
     """Create a human who signs in, with the interactive key that their acts are recorded under.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
         Validation: ``request.validation``; the username is taken.
     """
-    decision = access.require(actor, Verb.KEY_ISSUE, "universe")
+    decision = access.require_everywhere(actor, Verb.KEY_ISSUE)
     try:
         with transaction.atomic():
             human = Principal.objects.create_principal(
@@ -156,10 +156,10 @@ def rotate_key(actor: Actor, *, key: str, overlap_s: int = 0) -> IssuedKey:
 
     Raises:
         AccessNotFound: ``access.not_found``; no such key in this tenant.
-        AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
         Validation: ``request.validation``; a revoked or interactive key, or overlap out of range.
     """
-    decision = access.require(actor, Verb.KEY_ISSUE, "universe")
+    decision = access.require_everywhere(actor, Verb.KEY_ISSUE)
     if not 0 <= overlap_s <= MAX_OVERLAP_S:
         raise Validation(f"overlap_s is from 0 to {MAX_OVERLAP_S}", param="overlap_s")
     row = _find_key(actor, key)
@@ -183,11 +183,11 @@ def revoke_key(actor: Actor, *, key: str, reason: str | None = None) -> Key:
 
     Raises:
         AccessNotFound: ``access.not_found``; no such key in this tenant.
-        VerbCeiling, AccessForbidden: not an admin, nor an operator.
+        AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`; an operator may.
     """
     epoch = None
     if actor.role is not Role.OPERATOR:  # an operator may revoke any key (D9 names content, not keys)
-        epoch = access.require(actor, Verb.KEY_ISSUE, "universe").epoch
+        epoch = access.require_everywhere(actor, Verb.KEY_ISSUE).epoch
     row = _find_key(actor, key)
     if row.revoked_at is not None:
         return row
@@ -287,10 +287,10 @@ def set_quota(actor: Actor, *, writes_per_minute: int | None, reads_per_minute: 
     """Set the tenant's journalled quotas (D6); None means no limit.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
         Validation: ``request.validation``; a negative limit.
     """
-    decision = access.require(actor, Verb.POLICY_SET, "universe")
+    decision = access.require_everywhere(actor, Verb.POLICY_SET)
     for name, limit in (("writes_per_minute", writes_per_minute), ("reads_per_minute", reads_per_minute)):
         if limit is not None and not 0 <= limit <= _LARGEST_LIMIT:
             raise Validation(f"{name} is a whole number from 0 to {_LARGEST_LIMIT}", param=name)

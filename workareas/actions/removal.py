@@ -53,10 +53,11 @@ def remove_principal(actor: Actor, *, principal: str, reason: str) -> Removal:
         reason: kept in words beside the journal.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; or no such principal.
+        AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
+        AccessNotFound: ``access.not_found``; no such principal.
         Validation: ``request.validation``; the actor's own principal.
     """
-    decision = access.require(actor, Verb.KEY_ISSUE, "universe")
+    decision = access.require_everywhere(actor, Verb.KEY_ISSUE)
     found = None
     if "\x00" not in principal:
         found = Principal.objects.filter(pk=principal, tenant_id=actor.tenant_id).first()

@@ -20,10 +20,11 @@ def create_simulation(actor: Actor, *, name: str, audience: Sequence[str]) -> Si
     """Open a fence for an audience of keys.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; or an unknown key.
+        AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
+        AccessNotFound: ``access.not_found``; an unknown key.
         Validation: ``request.validation``; an empty name.
     """
-    decision = access.require(actor, Verb.SIMULATE, "universe")
+    decision = access.require_everywhere(actor, Verb.SIMULATE)
     if not name.strip():
         raise Validation("a simulation has a name", param="name")
     keys = _keys(actor, audience, "audience")
@@ -41,10 +42,11 @@ def change_audience(
     """Let keys into the fence, or out.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; or no such simulation.
+        AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
+        AccessNotFound: ``access.not_found``; no such simulation.
         Validation: ``request.validation``; the simulation is closed.
     """
-    decision = access.require(actor, Verb.SIMULATE, "universe")
+    decision = access.require_everywhere(actor, Verb.SIMULATE)
     row = _open(actor, simulation)
     added, removed = _keys(actor, add, "add"), _keys(actor, remove, "remove")
     row.audience.add(*added)
@@ -63,10 +65,11 @@ def close_simulation(actor: Actor, *, simulation: str) -> Simulation:
     """Close the fence for good: nothing more enters, and what is inside is served to nobody.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; or no such simulation.
+        AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
+        AccessNotFound: ``access.not_found``; no such simulation.
         Validation: ``request.validation``; it is closed already.
     """
-    decision = access.require(actor, Verb.SIMULATE, "universe")
+    decision = access.require_everywhere(actor, Verb.SIMULATE)
     row = _open(actor, simulation)
     row.closed_at = now()
     row.save(update_fields=["closed_at"])

@@ -49,9 +49,9 @@ def bans(actor: Actor) -> list[dict[str, object]]:
     """Every ban of the tenant, newest first; an admin of the root.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
     """
-    access.require(actor, Verb.BAN, "universe")
+    access.require_everywhere(actor, Verb.BAN)
     rows = Ban.objects.filter(tenant_id=actor.tenant_id).order_by("-pk")
     return [
         {"ban_id": row.pk, "kind": row.kind, "value": row.value, "created_at": rfc3339_seconds(row.created_at)}

@@ -21,10 +21,10 @@ def keys(actor: Actor, *, limit: int = 20, cursor: str | None = None) -> dict[st
     """Keys of the tenant with their grants, newest first; an admin of the root.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`.
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
         CeilingExceeded, Validation: ``limit.ceiling``, ``request.validation``.
     """
-    access.require(actor, Verb.KEY_ISSUE, "universe")
+    access.require_everywhere(actor, Verb.KEY_ISSUE)
     check_range("limit", limit, most=MAX_LIMIT)
     grants = Prefetch("grants", Grant.objects.select_related("workarea").order_by("pk"))
     rows = (

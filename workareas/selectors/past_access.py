@@ -35,10 +35,10 @@ def explain_past_access(actor: Actor, *, key: str, verb: Verb, workarea: str, ep
         permission_epoch, seq``.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; or no such key.
+        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`; or no such key.
         Validation: ``request.validation``; an epoch that there was not yet.
     """
-    access.require(actor, Verb.GRANT, "universe")
+    access.require_everywhere(actor, Verb.GRANT)
     latest = permission_epoch(actor.tenant_id)
     if not 0 <= epoch <= latest:
         raise Validation(f"the permission epoch is from 0 to {latest}", param="epoch")

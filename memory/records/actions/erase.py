@@ -65,7 +65,7 @@ def erase_record(actor: Actor, *, sr_id: str, reason: str, preview: bool = False
         RecordNotFound: ``access.not_found``.
         AlreadyErased: ``record.tombstoned``.
     """
-    decision = access.require(actor, Verb.ERASE, "universe")
+    decision = access.require_everywhere(actor, Verb.ERASE)
     record = None
     if rules.SR_ID.match(sr_id):
         rows = Record.objects.select_for_update(of=("self",), no_key=True).select_related("lane__workarea")

@@ -39,7 +39,7 @@ def register_agent(actor: Actor, *, scope: str, name: str, manifest: dict[str, A
         Validation: ``request.validation``; a name or a manifest outside its grammar.
         MemoryTooLarge: ``memory.too_large``; a manifest above 64 KiB.
     """
-    decision = access.require(actor, Verb.POLICY_SET, "universe")
+    decision = access.require_everywhere(actor, Verb.POLICY_SET)
     scope = scope.removeprefix("@")
     for param, part in (("scope", scope), ("name", name)):
         if not AGENT_PART.match(part):
