@@ -187,7 +187,7 @@ class TimelineShape(StrictSerializer):
     properties = _properties("All of these must be on the record, declared or derived.")
     lanes = Listing(child=Reference(), required=False, max_length=50, help_text="Only these lanes, label or UUID.")
     order = OneOf(words=("asc", "desc"), required=False, help_text="asc (default) or desc.")
-    limit = Whole(required=False, help_text="1 to 200; 50 when left out.")
+    limit = Whole(required=False, help_text="1 to 100; 20 when left out.")
     cursor = Text(max_length=4096, required=False, help_text="next_cursor of the page before.")
 
 

@@ -244,7 +244,7 @@ TIMELINE = Tool(
             "properties": _PROPERTIES,
             "lanes": _LANES,
             "order": text("Oldest or newest first.", enum=["asc", "desc"], default="asc"),
-            "limit": whole("Records per call.", least=1, most=200, default=50),
+            "limit": whole("Records per call.", least=1, most=100, default=20),
             "cursor": text("next_cursor of the previous page, unchanged."),
         }
     ),

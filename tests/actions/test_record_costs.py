@@ -70,7 +70,7 @@ def test_read__of_one_record__is_one_statement_and_its_line_in_the_read_log(reco
     [
         ("POST", "/v1/records/gather", {"k": 50}),
         ("POST", "/v1/records/gather", {"k": 50, "query": "fact"}),
-        ("GET", "/v1/records/timeline?limit=200", None),
+        ("GET", "/v1/records/timeline?limit=100", None),
     ],
 )
 def test_search__with_many_answers__asks_as_much_as_with_one(

@@ -51,8 +51,14 @@ def take_in(records: Records, tree: Path) -> list[Step]:
 
 
 def found(records: Records, *properties: str) -> list[dict[str, Any]]:
-    query = "&".join(f"properties={one}" for one in properties)
-    return list(records.call("GET", f"/v1/records/timeline?limit=200&{query}").json()["records"])
+    query = "limit=100&" + "&".join(f"properties={one}" for one in properties)
+    rows, following = [], ""
+    while True:
+        page = records.call("GET", f"/v1/records/timeline?{query}{following}").json()
+        rows += page["records"]
+        if page["next_cursor"] is None:
+            return rows
+        following = f"&cursor={page['next_cursor']}"
 
 
 def test_intake__of_a_real_tree__is_folder_file_and_part_records(records: Records, tree: Path) -> None:

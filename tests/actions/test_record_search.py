@@ -199,7 +199,7 @@ def test_timeline__by_time_property_and_lane__is_only_that(records: Records, fac
 def test_ceilings__of_gather_and_timeline__refuse(records: Records) -> None:
     assert code_of(records.call("POST", "/v1/records/gather", {"k": 51})) == "limit.ceiling"
     assert code_of(records.call("POST", "/v1/records/gather", {"k": 0})) == "request.validation"
-    assert code_of(records.call("GET", "/v1/records/timeline?limit=201")) == "limit.ceiling"
+    assert code_of(records.call("GET", "/v1/records/timeline?limit=101")) == "limit.ceiling"
 
 
 def test_rebuild_records__of_everything_derived__writes_the_same_rows(records: Records, facts: dict[str, str]) -> None:

@@ -202,7 +202,7 @@ def test_parity__of_refusals__is_the_routes_typed_error(records: Records) -> Non
         ("e_gather", {"lanes": ["nowhere"]}, "access.not_found"),
         ("e_gather", {"k": 51}, "limit.ceiling"),
         ("e_timeline", {"lanes": ["nowhere"]}, "access.not_found"),
-        ("e_timeline", {"limit": 201}, "limit.ceiling"),
+        ("e_timeline", {"limit": 101}, "limit.ceiling"),
         ("e_audit", {"sr_id": stranger}, "access.not_found"),
     ]
     for tool, arguments, code in cases:

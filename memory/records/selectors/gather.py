@@ -36,7 +36,7 @@ from workareas.verbs import Verb
 logger = logging.getLogger(__name__)
 
 MAX_K = 50
-MAX_LIMIT = 200
+MAX_LIMIT = 100
 MAX_TERMS = 64
 #: Contents up to this many bytes come whole; of longer ones the best chunk, and its record says so.
 MAX_SHOWN = 32 * 1024
@@ -59,7 +59,7 @@ class TimelineQuery:
     properties: tuple[rules.Property, ...] = ()
     lanes: tuple[str, ...] = ()
     order: str = "asc"
-    limit: int = 50
+    limit: int = 20
     cursor: str | None = None
 
 
@@ -106,7 +106,7 @@ def timeline(actor: Actor, *, query: TimelineQuery) -> dict[str, Any]:
     """Live records by the time they were ingested, in pages.
 
     Raises:
-        CeilingExceeded: ``limit.ceiling``; limit above 200.
+        CeilingExceeded: ``limit.ceiling``; limit above 100.
         Validation: ``request.validation``; limit below 1, or a cursor that is not this key's.
         LaneNotFound, VerbCeiling: as :func:`gather`.
     """
