@@ -46,6 +46,11 @@ class Scope:
         """The same rule as :meth:`predicate`, for one path in memory."""
         return any(within(path, root) for root in self.allow) and not any(within(path, root) for root in self.deny)
 
+    @property
+    def empty(self) -> bool:
+        """Whether it holds no path at all."""
+        return not any(self.holds(root) for root in self.allow)
+
     def predicate(self, column: str = "path") -> Q:
         """As a filter over a path column; an empty allow list matches nothing."""
         allowed = Q(pk__in=[])
@@ -234,6 +239,19 @@ def require_everywhere(actor: Actor, verb: Verb) -> Decision:
     if not any(known.effective(rule.path) for rule in known.rules if rule.allow):
         raise AccessNotFound("no workarea for this key")
     raise AccessForbidden(f"this needs {CAPABILITY_OF[verb]} access on the root workarea")
+
+
+def require_verifier(actor: Actor) -> None:
+    """Decide whether the actor may take what the tenant's history is verified with: public keys, sizes, proofs.
+
+    It tells nothing of what is in the history, so whoever reads anywhere may, and operators may: ``deployment_keys``
+    and ``chain_verify`` of :class:`workareas.verbs.OperatorVerb` (D9).
+
+    Raises:
+        AccessForbidden: ``access.forbidden``; a key that reads nowhere.
+    """
+    if actor.role is not Role.OPERATOR and load(actor).scope(Capability.READER).empty:
+        raise AccessForbidden("this key holds no reader access on any workarea")
 
 
 def require_node(decision: Decision) -> Workarea:

@@ -16,6 +16,7 @@ from oml.journal.hashing import leaf_hash
 from oml.journal.models import JournalEntry
 from tests.support.api import Api, refused
 from tests.support.world import World
+from workareas.verbs import Capability
 
 pytestmark = pytest.mark.django_db
 
@@ -115,12 +116,18 @@ def test_get_proof__beyond_what_was_signed__is_refused(world: World, api: Api) -
     refused(api.get("journal/proof", key=key, seq=made.size + 1, size=made.size + 1), "request.validation", 400)
 
 
-@pytest.mark.parametrize("path", ["journal/checkpoint", "journal/proof?seq=1"])
-def test_journal__by_an_operator__is_above_its_ceiling(world: World, api: Api, path: str) -> None:
+@pytest.mark.parametrize("path", ["journal/checkpoint", "journal/proof?seq=1", "deployment-keys"])
+def test_journal__by_whoever_reads_anywhere_and_by_operators__is_answered(world: World, api: Api, path: str) -> None:
     make_checkpoint(world.admin.tenant_id)
-    refused(api.get(path, key=world.secret[world.operator]), "access.verb_ceiling", 403)
+    reader = world.bare_key(Role.READER)
     refused(api.get(path, key=None), "auth.invalid_key", 401)
-    assert api.get(path, key=world.secret[world.bare_key(Role.READER)]).status_code == 200
+    error = refused(api.get(path, key=world.secret[reader]), "access.forbidden", 403)
+    assert error["message"] == "this key holds no reader access on any workarea"
+    assert api.get(path, key=world.secret[world.operator]).status_code == 200
+    world.grant(reader, Capability.READER, on="a.team")
+    assert api.get(path, key=world.secret[reader]).status_code == 200
+    world.deny(reader, Capability.READER, on="a")
+    refused(api.get(path, key=world.secret[reader]), "access.forbidden", 403)
 
 
 def test_journal__in_openapi__is_documented_with_its_fields(api: Api) -> None:

@@ -7,9 +7,7 @@ from typing import Any
 from oml.core.actor import Actor, Role
 from oml.core.clock import rfc3339_seconds
 from oml.core.errors import Validation
-from oml.crypto.published import published_keys
 from oml.http.operations import Operation
-from workareas import access
 from workareas.actions import bans as ban_actions
 from workareas.actions import keys as key_actions
 from workareas.actions import nodes, simulations
@@ -22,6 +20,7 @@ from workareas.api import shapes
 from workareas.rules import Rule
 from workareas.selectors.bans import bans as all_bans
 from workareas.selectors.explain import explain_access
+from workareas.selectors.journal import deployment_keys as keys_of_deployment
 from workareas.selectors.keys import keys as all_keys
 from workareas.selectors.nodes import node_outline
 from workareas.selectors.policies import effective_policy
@@ -225,8 +224,7 @@ def _close_simulation(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _deployment_keys(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
-    access.require_role(actor, Verb.READ)
-    return {"items": published_keys(), "next_cursor": None}
+    return {"items": keys_of_deployment(actor), "next_cursor": None}
 
 
 _NODE = _object(id="str", path="str", status="str", crew="object?", parent="str?")
