@@ -14,7 +14,7 @@ from memory.claims.actions.supersede import supersede_memory, withdraw_memory
 from memory.claims.commands import EvidenceRef, MyWorkQuery, SubmitCommand, VersionCommand
 from memory.claims.selectors.own_work import my_work as own_work
 from memory.claims.states import Kind, SubmitVerb
-from memory.graph.actions.propose import ProposeCommand, propose_edge
+from memory.graph.actions.propose import ProposeCommand, get_or_propose_edge
 from memory.graph.labels import EdgeKind
 from memory.graph.selectors.graph import GraphQuery
 from memory.recall.commands import RecallCommand, RecallFilters
@@ -81,7 +81,7 @@ def _withdraw(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
     return withdraw_memory(actor, artifact=values["artifact"])
 
 
-def _propose(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
+def _propose(actor: Actor, values: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     command = ProposeCommand(
         kind=EdgeKind(values["kind"]),
         label=values["label"],
@@ -89,7 +89,7 @@ def _propose(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
         target=values["to"],
         note=values.get("note", ""),
     )
-    return propose_edge(actor, command=command)
+    return get_or_propose_edge(actor, command=command)
 
 
 def _graph(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:

@@ -29,15 +29,16 @@ class Operation:
     Attributes:
         name: stable name, for documentation and tests.
         shape: the request's fields.
-        run: the application function, given the actor and the clean values.
+        run: the application function, given the actor and the clean values; its answer, and beside it whether that was
+            created, where a repeated request finds what is there and the body does not say so.
         answer: JSON schema of the success body; empty where success has none (204).
-        creates: whether a first success is 201; a replay, and an answer that says ``created: false``, is 200.
+        creates: whether a first success is 201; a replay, and what was there already, is 200.
         summary: one line for people reading the API reference.
     """
 
     name: str
     shape: type[StrictSerializer]
-    run: Callable[[Actor, dict[str, Any]], dict[str, Any]]
+    run: Callable[[Actor, dict[str, Any]], dict[str, Any] | tuple[dict[str, Any], bool]]
     answer: Mapping[str, Any]
     creates: bool = False
     summary: str = ""
@@ -48,8 +49,12 @@ class Operation:
         Raises:
             OmlError: every refusal, typed.
         """
-        body = self.run(actor, self.shape.parse(data))
+        done = self.run(actor, self.shape.parse(data))
         if not self.answer:
             return Answer({}, 204)
-        created = self.creates and body.get("created", not body.get("idempotent_replay", False))
-        return Answer(body, 201 if created else 200)
+        body, created = done if isinstance(done, tuple) else (done, _says_created(done))
+        return Answer(body, 201 if self.creates and created else 200)
+
+
+def _says_created(body: dict[str, Any]) -> bool:
+    return bool(body.get("created", not body.get("idempotent_replay", False)))

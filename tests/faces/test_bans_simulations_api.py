@@ -61,6 +61,14 @@ def test_ban__of_each_kind__refuses_the_submission_and_lifting_it_lets_it_in(
         assert remember(world, api, world.writer, derives_from=[source]).status_code == 201
 
 
+def test_ban__again__is_the_ban_that_is_there_and_nothing_created(world: World, api: Api, admin: str) -> None:
+    first = ban(api, admin, "key", world.writer.key_id)
+    again = ban(api, admin, "key", world.writer.key_id, reason="said twice")
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.json() == first.json()
+    journalled("ban.added", once=True)
+
+
 def test_ban__of_one_key__leaves_the_principals_other_keys(world: World, api: Api, admin: str) -> None:
     other = world.key("writer", principal=world.writer.principal_id)
     ban(api, admin, "key", world.writer.key_id)

@@ -36,11 +36,19 @@ def on_ban_of(kind: BanKind) -> Callable[[Existence], Existence]:
     return register
 
 
-@journalled
 def add_ban(actor: Actor, *, kind: str, value: str, reason: str | None) -> Ban:
+    """:func:`get_or_add_ban`, for who does not ask whether it was there already."""
+    return get_or_add_ban(actor, kind=kind, value=value, reason=reason)[0]
+
+
+@journalled
+def get_or_add_ban(actor: Actor, *, kind: str, value: str, reason: str | None) -> tuple[Ban, bool]:
     """Ban something; the same ban again is the existing row.
 
     The permission epoch rises, so a submission or verdict that raced this ban is decided again.
+
+    Returns:
+        The ban, and whether it is new.
 
     Raises:
         AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
@@ -59,12 +67,12 @@ def add_ban(actor: Actor, *, kind: str, value: str, reason: str | None) -> Ban:
         raise AccessNotFound(f"no {kind} {value} for this key", param="value")
     existing = Ban.objects.filter(tenant_id=actor.tenant_id, kind=kind, value=value).first()
     if existing is not None:
-        return existing
+        return existing, False
     ban = Ban.objects.create(tenant_id=actor.tenant_id, kind=kind, value=value, created_by_id=actor.key_id)
     words = reasons.keep(actor, subject_id=ban.pk, act="ban", text=reason)
     added = BanAdded(ban_id=ban.pk, kind=kind, value=_journal_form(kind, value), reason_commitment=words)
     append(actor, [added], epoch=decision.epoch, raise_epoch=True)
-    return ban
+    return ban, True
 
 
 @journalled

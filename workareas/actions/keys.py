@@ -198,9 +198,17 @@ def revoke_key(actor: Actor, *, key: str, reason: str | None = None) -> Key:
     return row
 
 
-@journalled
 def add_grant(actor: Actor, *, key: str, spec: GrantSpec, reason: str | None = None) -> Grant:
+    """:func:`get_or_add_grant`, for who does not ask whether it was there already."""
+    return get_or_add_grant(actor, key=key, spec=spec, reason=reason)[0]
+
+
+@journalled
+def get_or_add_grant(actor: Actor, *, key: str, spec: GrantSpec, reason: str | None = None) -> tuple[Grant, bool]:
     """Bind a capability to a key over a subtree; the same grant again is the existing row.
+
+    Returns:
+        The grant, and whether it is new.
 
     Raises:
         AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require`; or no such key.
@@ -213,12 +221,12 @@ def add_grant(actor: Actor, *, key: str, spec: GrantSpec, reason: str | None = N
     node = access.require_node(decision)
     existing = Grant.objects.filter(key=row, workarea=node, capability=spec.capability, effect=spec.effect).first()
     if existing is not None:
-        return existing
+        return existing, False
     grant, added = _create_grant(actor, row, node, spec)
     reasons.keep(actor, subject_id=grant.pk, act="grant", text=reason)
     (grant.journal_seq,) = append(actor, [added], epoch=decision.epoch, raise_epoch=True)
     grant.save(update_fields=["journal_seq"])
-    return grant
+    return grant, True
 
 
 @journalled

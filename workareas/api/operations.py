@@ -134,15 +134,18 @@ def _revoke_key(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
     return {"key_id": key.pk, "revoked_at": rfc3339_seconds(key.revoked_at)}
 
 
-def _add_grant(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
-    grant = key_actions.add_grant(actor, key=values["key"], spec=_spec(values), reason=values.get("reason"))
-    return {
+def _add_grant(actor: Actor, values: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    grant, created = key_actions.get_or_add_grant(
+        actor, key=values["key"], spec=_spec(values), reason=values.get("reason")
+    )
+    body = {
         "grant_id": grant.pk,
         "key": grant.key_id,
         "workarea": grant.workarea_id,
         "capability": str(grant.capability),
         "effect": str(grant.effect),
     }
+    return body, created
 
 
 def _remove_grant(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
@@ -197,9 +200,11 @@ def _rule(rule: Rule) -> dict[str, str]:
     }
 
 
-def _add_ban(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
-    ban = ban_actions.add_ban(actor, kind=values["kind"], value=values["value"], reason=values.get("reason"))
-    return {"ban_id": ban.pk, "kind": str(ban.kind), "value": ban.value}
+def _add_ban(actor: Actor, values: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    ban, created = ban_actions.get_or_add_ban(
+        actor, kind=values["kind"], value=values["value"], reason=values.get("reason")
+    )
+    return {"ban_id": ban.pk, "kind": str(ban.kind), "value": ban.value}, created
 
 
 def _list_bans(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:

@@ -55,8 +55,13 @@ class _End:
         return self.artifact.pk if self.artifact else self.node.pk
 
 
-@journalled
 def propose_edge(actor: Actor, *, command: ProposeCommand) -> dict[str, Any]:
+    """:func:`get_or_propose_edge`, for who does not ask whether it was there already."""
+    return get_or_propose_edge(actor, command=command)[0]
+
+
+@journalled
+def get_or_propose_edge(actor: Actor, *, command: ProposeCommand) -> tuple[dict[str, Any], bool]:
     """Propose a labelled edge; the same again by the same proposer is the existing edge.
 
     Args:
@@ -64,7 +69,7 @@ def propose_edge(actor: Actor, *, command: ProposeCommand) -> dict[str, Any]:
         command: kind, label, endpoints and note.
 
     Returns:
-        The seed's answer: ``edge_id, kind, label, state, proposer_key, awaiting``.
+        The seed's answer: ``edge_id, kind, label, state, proposer_key, awaiting``; and whether the edge is new.
 
     Raises:
         VerbCeiling: ``access.verb_ceiling``.
@@ -101,11 +106,11 @@ def propose_edge(actor: Actor, *, command: ProposeCommand) -> dict[str, Any]:
         edge = _store(actor, command, source, target)
         if edge is not None:
             append(actor, [_event(edge)], epoch=known.epoch)
-            return _answer(edge)
+            return _answer(edge), True
         existing = _existing(actor, command, source, target)
     if existing is None:  # stored by somebody at the same moment, and rejected since
         raise Unavailable("this edge is being decided at this moment, try again")
-    return _answer(existing)
+    return _answer(existing), False
 
 
 def _ends(actor: Actor, known: Access, command: ProposeCommand) -> tuple[_End, _End]:
