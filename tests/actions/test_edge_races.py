@@ -303,6 +303,6 @@ class TestRatify:
         with stopped(monkeypatch, JUDGED, partial(judge, serve, world.reviewer)) as late:
             grant = Grant.objects.get(key=world.reviewer.key_id, capability=Capability.REVIEW)
             remove_grant(world.admin, grant=grant.pk)
-        assert code_of(late.result()) == "access.not_found"
+        assert code_of(late.result()) == "access.forbidden"
         assert Edge.objects.get().state == "pending"
         assert EdgeServe.objects.get().consumed_at is None
