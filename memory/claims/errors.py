@@ -28,6 +28,15 @@ class ClaimKeyConflict(OmlError):
         super().__init__(f"claim_key {claim_key} is taken in this workarea; choose another", param="claim_key")
 
 
+class NewerVersion(ClaimKeyConflict):
+    """The claim has gone on: no field of the request is at fault, and no other key would help."""
+
+    rule = "a version follows the latest promoted one, and one at a time awaits review"
+
+    def __init__(self, what_is: str) -> None:
+        OmlError.__init__(self, what_is)
+
+
 class UploadNotFound(OmlError):
     code = "upload.not_found"
     status = 404

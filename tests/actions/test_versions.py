@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from memory.claims.actions import supersede
 from memory.claims.actions.lifecycle import demote_memory, erase_memory
 from memory.claims.actions.supersede import supersede_memory, withdraw_memory
 from memory.claims.commands import VersionCommand
@@ -83,10 +84,36 @@ def test_supersede__withdrawn_and_tried_again__is_a_version_of_its_own(world: Wo
     assert next_version(world, first)["version"] == 3
 
 
-def test_supersede__one_already_waits__is_a_conflict(world: World) -> None:
+def test_supersede__while_a_newer_version_waits_or_after_it_took_over__says_so_and_blames_no_field(
+    world: World,
+) -> None:
+    first = world.promoted()
+    second = next_version(world, first)["artifact_id"]
+
+    def said() -> str:
+        error = refusal(world, first, text="Yet another.")
+        assert (error.code, error.param) == ("submission.claim_key_conflict", None)
+        assert error.rule == "a version follows the latest promoted one, and one at a time awaits review"
+        return error.message
+
+    assert said() == f"a newer version, {second}, awaits review; wait for its verdict, or withdraw it"
+    world.scan()
+    world.ratify(second)
+    assert said() == f"a newer version, {second}, was promoted; propose the next version of that one"
+    demote_memory(world.admin, artifact=second, reason="wrong")
+    assert said().startswith(f"a newer version, {second}, was promoted and has ended since")
+
+
+def test_supersede__another_version_stored_at_the_same_moment__blames_no_field(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = world.promoted()
     next_version(world, first)
-    assert refusal(world, first, text="Yet another.").code == "submission.claim_key_conflict"
+    monkeypatch.setattr(supersede, "_check_latest", lambda previous: None)
+    monkeypatch.setattr(supersede, "_next_version", lambda previous: previous.version + 1)
+    error = refusal(world, first, text="Yet another.")
+    assert (error.code, error.param) == ("submission.claim_key_conflict", None)
+    assert error.message == "a newer version was submitted at this moment; it awaits review"
 
 
 def test_supersede__what_is_not_the_latest_promoted__is_stale(world: World) -> None:
@@ -96,7 +123,7 @@ def test_supersede__what_is_not_the_latest_promoted__is_stale(world: World) -> N
     second = next_version(world, first)["artifact_id"]
     world.scan()
     world.ratify(second)
-    assert refusal(world, first).code in {"review.stale", "submission.claim_key_conflict"}
+    assert refusal(world, first).code == "submission.claim_key_conflict"
     demote_memory(world.admin, artifact=second, reason="wrong")
     assert refusal(world, second).code == "review.stale"
 

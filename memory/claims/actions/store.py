@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from memory.claims import evidence
 from memory.claims.actions.scan import SCAN_TASK
-from memory.claims.errors import ClaimKeyConflict
+from memory.claims.errors import ClaimKeyConflict, NewerVersion
 from memory.claims.events import Submitted
 from memory.claims.models import Artifact, Lineage
 from memory.claims.states import Surface
@@ -50,7 +50,7 @@ def store(actor: Actor, draft: Draft, event: type[Submitted]) -> tuple[Artifact,
     """Write a held artifact and return it with the event that the caller appends.
 
     Raises:
-        ClaimKeyConflict: ``submission.claim_key_conflict``; the database's own constraint says so.
+        ClaimKeyConflict, NewerVersion: ``submission.claim_key_conflict``; the database's own constraint says so.
     """
     policy = effective_policy(draft.node)
     submitted_at = now()
@@ -128,5 +128,7 @@ def _insert(artifact: Artifact) -> None:
             artifact.save(force_insert=True)
     except IntegrityError as error:
         if "artifact_claim_key_unique" in str(error):
+            if artifact.previous_id is not None:
+                raise NewerVersion("a newer version was submitted at this moment; it awaits review") from None
             raise ClaimKeyConflict(artifact.claim_key) from None
         raise

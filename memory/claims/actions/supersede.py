@@ -10,7 +10,7 @@ from memory.claims.actions.end import reject
 from memory.claims.actions.store import Draft, store
 from memory.claims.actions.submit import permitted_write
 from memory.claims.commands import VersionCommand
-from memory.claims.errors import ClaimKeyConflict, WrongState
+from memory.claims.errors import NewerVersion, WrongState
 from memory.claims.events import Superseded, Withdrawn
 from memory.claims.models import Artifact
 from memory.claims.references import check_references
@@ -25,6 +25,12 @@ from workareas.idempotency import fingerprint, run_once
 from workareas.selectors.bans import refuse_banned
 from workareas.selectors.fences import fence_of
 from workareas.verbs import Capability, Verb
+
+_BECAME_OF_IT = {
+    State.HELD: "awaits review; wait for its verdict, or withdraw it",
+    State.PROMOTED: "was promoted; propose the next version of that one",
+    State.DEMOTED: "was promoted and has ended since; submit what is so now under another claim_key",
+}
 
 
 @journalled
@@ -41,7 +47,7 @@ def supersede_memory(actor: Actor, *, command: VersionCommand) -> dict[str, Any]
         AccessNotFound: ``access.not_found``; unknown, foreign or not visible to this key.
         AccessForbidden, VerbCeiling: ``access.*``; readable but another principal's, or no writer access.
         WrongState: ``review.stale``; not the latest promoted version.
-        ClaimKeyConflict: ``submission.claim_key_conflict``; a newer version awaits review already.
+        NewerVersion: ``submission.claim_key_conflict``; a newer version awaits review, or was promoted.
         Others as :func:`memory.claims.actions.submit.submit_memory`.
     """
     known = access.load(actor)  # before the artifact and its node are looked up; see submit_memory
@@ -168,8 +174,8 @@ def require_own(actor: Actor, row: Artifact | None, reference: str) -> Artifact:
 
 def _check_latest(previous: Artifact) -> None:
     following = Artifact.objects.filter(previous=previous).exclude(state__in=[State.REJECTED, State.ERASED]).first()
-    if following is not None:
-        raise ClaimKeyConflict(previous.claim_key)
+    if following is not None:  # its author is this one's: its id may be named
+        raise NewerVersion(f"a newer version, {following.pk}, {_BECAME_OF_IT[State(following.state)]}")
     if previous.state != State.PROMOTED:
         raise WrongState(
             f"artifact {previous.pk} is {previous.state}; the latest version must be promoted to be superseded"
