@@ -211,6 +211,13 @@ class TestKeys:
 
 
 class TestGrants:
+    def test_grant__however_it_came__knows_the_entry_that_tells_of_it(self, world: World) -> None:
+        """With the tenant, with its key, by itself."""
+        world.grant(world.bare_key(Role.READER), Capability.READER, on="a")
+        told = {record["subject"]["grant_id"]: record["seq"] for record in journalled("grant.added")}
+        assert dict(Grant.objects.values_list("pk", "journal_seq")) == told
+        assert Grant.objects.filter(key=world.admin.key_id).count() == 2
+
     def test_add__again__is_the_same_grant_and_no_second_event(self, world: World) -> None:
         actor = world.bare_key(Role.READER)
         spec = GrantSpec(world.nodes["a"].pk, Capability.READER)

@@ -110,10 +110,10 @@ def issue_key(
     )
     secret = renew_secret(key)
     key.save(force_insert=True)
-    events: list[Event] = [_issued(key)]
-    for node, spec in zip(nodes, grants, strict=True):
-        events.append(_create_grant(actor, key, node, spec)[1])
-    append(actor, events, epoch=known.epoch, raise_epoch=True)
+    made = [_create_grant(actor, key, node, spec) for node, spec in zip(nodes, grants, strict=True)]
+    events: list[Event] = [_issued(key), *(added for _, added in made)]
+    _, *seqs = append(actor, events, epoch=known.epoch, raise_epoch=True)
+    note_entries([grant for grant, _ in made], seqs)
     return IssuedKey(key, secret)
 
 
@@ -224,9 +224,16 @@ def get_or_add_grant(actor: Actor, *, key: str, spec: GrantSpec, reason: str | N
         return existing, False
     grant, added = _create_grant(actor, row, node, spec)
     reasons.keep(actor, subject_id=grant.pk, act="grant", text=reason)
-    (grant.journal_seq,) = append(actor, [added], epoch=decision.epoch, raise_epoch=True)
-    grant.save(update_fields=["journal_seq"])
+    note_entries([grant], append(actor, [added], epoch=decision.epoch, raise_epoch=True))
     return grant, True
+
+
+def note_entries(grants: Sequence[Grant], seqs: Sequence[int]) -> None:
+    """Write into each grant which entry of the journal tells of it: known only once the entries are there."""
+    for grant, seq in zip(grants, seqs, strict=True):
+        grant.journal_seq = seq
+    if grants:
+        Grant.objects.bulk_update(grants, ["journal_seq"])
 
 
 @journalled

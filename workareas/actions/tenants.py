@@ -10,6 +10,7 @@ from oml.core.actor import Actor, Channel, Role
 from oml.core.errors import Validation
 from oml.core.ids import new_id
 from oml.journal.append import append, journalled
+from workareas.actions.keys import note_entries
 from workareas.authentication import renew_secret
 from workareas.events import GrantAdded, KeyIssued, TenantCreated, WorkareaCreated
 from workareas.models import Grant, Key, Principal, Tenant, Workarea
@@ -50,7 +51,7 @@ def provision_tenant(*, slug: str, name: str) -> Provisioned:
         Grant.objects.create(key_id=admin.key_id, workarea=root, capability=capability, granted_by_id=operator.key_id)
         for capability in (Capability.ADMIN, Capability.READER)
     ]
-    append(
+    seqs = append(
         operator,
         [
             TenantCreated(tenant_id=tenant.pk, slug=slug),
@@ -79,6 +80,7 @@ def provision_tenant(*, slug: str, name: str) -> Provisioned:
         epoch=None,
         raise_epoch=True,
     )
+    note_entries(grants, seqs[-len(grants) :])
     return Provisioned(tenant, root, operator, operator_secret, admin, admin_secret)
 
 
