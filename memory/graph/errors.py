@@ -18,8 +18,8 @@ class EndpointNotFound(AccessNotFound):
 class ProposeForbidden(Forbidden):
     rule = AUTHORITY
 
-    def __init__(self) -> None:
-        super().__init__("this key holds no propose access on either endpoint")
+    def __init__(self, where: str) -> None:
+        super().__init__(f"this key holds no propose access {where}")
 
 
 class UnknownLabel(OmlError):

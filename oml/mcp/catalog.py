@@ -198,8 +198,8 @@ RELATE_PROPOSE = Tool(
         "Labels for kind claim: supports, contradicts, refines, duplicates, relates_to. Labels for kind workarea: "
         "relates_to, continues, derived_from, mirrors.\n"
         "On refusal: access.not_found naming an endpoint: unknown or not readable by your key. access.forbidden: "
-        "your key may propose at neither endpoint, do not retry. relate.label: use a label of the list. "
-        "relate.duplicate: somebody else proposed this edge, nothing is left to do. workarea.frozen: the from "
+        "your key may propose at neither workarea, or, for claims, nowhere; do not retry. relate.label: use a label "
+        "of the list. relate.duplicate: somebody else proposed this edge, nothing is left to do. workarea.frozen: the from "
         "workarea takes no new edges."
     ),
     input_schema=arguments(

@@ -79,6 +79,23 @@ def test_propose__propose_on_one_end_and_reader_on_the_other__is_enough(world: W
     assert edges.propose("universe.a", "universe.b", kind="workarea", label="mirrors", by=one_end).status_code == 201
 
 
+def test_propose__claim_edge_with_propose_elsewhere__takes_that_both_claims_are_readable(
+    world: World, edges: Edges
+) -> None:
+    first, second = world.promoted(), world.promoted(on="b")
+    elsewhere = world.bare_key(Role.DREAMER)
+    for node in ("a", "b"):
+        world.grant(elsewhere, Capability.READER, on=node)
+    error = refused(edges.propose(first, second, by=elsewhere), "access.forbidden", 403)
+    assert (error["rule"], error["message"]) == (RULE, "this key holds no propose access anywhere")
+    world.grant(elsewhere, Capability.PROPOSE, on="ab")
+    assert edges.propose(first, second, by=elsewhere).status_code == 201
+    nodes = edges.propose("universe.a", "universe.b", kind="workarea", label="mirrors", by=elsewhere)
+    assert refused(nodes, "access.forbidden", 403)["message"] == "this key holds no propose access on either endpoint"
+    world.deny(elsewhere, Capability.PROPOSE, on="universe")
+    refused(edges.propose(second, first, by=elsewhere), "access.forbidden", 403)
+
+
 def test_propose__endpoint_outside_the_read_scope__is_the_same_as_an_unknown_one(
     world: World, edges: Edges, api: Api
 ) -> None:

@@ -65,7 +65,8 @@ def get_or_propose_edge(actor: Actor, *, command: ProposeCommand) -> tuple[dict[
     """Propose a labelled edge; the same again by the same proposer is the existing edge.
 
     Args:
-        actor: a dreamer with propose on at least one endpoint and reader on both.
+        actor: a dreamer with reader on both endpoints, and propose: for workareas on at least one of them, for claims
+            anywhere, since a claim edge says nothing about the workareas that its claims lie in.
         command: kind, label, endpoints and note.
 
     Returns:
@@ -85,8 +86,7 @@ def get_or_propose_edge(actor: Actor, *, command: ProposeCommand) -> tuple[dict[
     access.require_role(actor, Verb.RELATE_PROPOSE)
     known = access.load(actor)
     source, target = _ends(actor, known, command)
-    if not any(Capability.PROPOSE in known.effective(end.node.path) for end in (source, target)):
-        raise ProposeForbidden
+    _check_may_propose(known, command.kind, source, target)
     if command.label not in LABELS[command.kind]:
         raise UnknownLabel(command.label, LABELS[command.kind])
     if source.id == target.id:
@@ -111,6 +111,15 @@ def get_or_propose_edge(actor: Actor, *, command: ProposeCommand) -> tuple[dict[
     if existing is None:  # stored by somebody at the same moment, and rejected since
         raise Unavailable("this edge is being decided at this moment, try again")
     return _answer(existing), False
+
+
+def _check_may_propose(known: Access, kind: EdgeKind, source: _End, target: _End) -> None:
+    """The seed's edge rule; that both ends are readable was seen to when they were found."""
+    if kind is EdgeKind.CLAIM:
+        if known.scope(Capability.PROPOSE).empty:
+            raise ProposeForbidden("anywhere")
+    elif not any(Capability.PROPOSE in known.effective(end.node.path) for end in (source, target)):
+        raise ProposeForbidden("on either endpoint")
 
 
 def _ends(actor: Actor, known: Access, command: ProposeCommand) -> tuple[_End, _End]:
