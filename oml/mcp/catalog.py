@@ -199,8 +199,8 @@ RELATE_PROPOSE = Tool(
         "relates_to, continues, derived_from, mirrors.\n"
         "On refusal: access.not_found naming an endpoint: unknown or not readable by your key. access.forbidden: "
         "your key may propose at neither workarea, or, for claims, nowhere; do not retry. relate.label: use a label "
-        "of the list. relate.duplicate: somebody else proposed this edge, nothing is left to do. workarea.frozen: the from "
-        "workarea takes no new edges."
+        "of the list. relate.duplicate: somebody else proposed this edge, nothing is left to do. workarea.frozen: "
+        "the from workarea takes no new edges."
     ),
     input_schema=arguments(
         {
