@@ -367,3 +367,13 @@ def test_audience__key_of_another_tenant__is_named_by_position(world: World, fen
         error = refused(fenced.change(add=[world.reader.key_id, unknown]), "access.not_found", 404)
         assert (error["message"], error["param"]) == ("add[1] names no key of this tenant", "add[1]")
     assert world.reader.key_id not in fenced.change().json()["audience"]
+
+
+def test_bans__many__are_listed_in_pages(world: World, api: Api, admin: str) -> None:
+    for number in range(3):
+        api.post("bans", {"kind": "digest", "value": f"{number:064x}", "reason": "wrong"}, key=admin)
+    page = api.get("bans", key=admin, limit=2).json()
+    rest = api.get("bans", key=admin, limit=2, cursor=page["next_cursor"]).json()
+    assert {ban["value"] for ban in page["items"] + rest["items"]} == {f"{number:064x}" for number in range(3)}
+    assert (len(page["items"]), rest["next_cursor"]) == (2, None)
+    refused(api.get("bans", key=admin, limit=101), "limit.ceiling", 400)

@@ -215,7 +215,7 @@ def test_command__acting_as_a_key_without_the_right__is_refused(world: World) ->
     assert "(access.verb_ceiling: " in refusal("workarea", "tree", "--by", reader)
     subtree = world.key("admin", on="a").key_id
     assert run("workarea", "tree", "--by", subtree).splitlines() == ["  a  committed", "    team  committed"]
-    assert "(access.not_found: " in refusal("ban", "list", "--by", subtree)
+    assert "(access.forbidden: " in refusal("ban", "list", "--by", subtree)
 
 
 def test_command__with_two_tenants__asks_which(world: World) -> None:

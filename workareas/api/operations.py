@@ -208,7 +208,7 @@ def _add_ban(actor: Actor, values: dict[str, Any]) -> tuple[dict[str, Any], bool
 
 
 def _list_bans(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
-    return {"items": all_bans(actor), "next_cursor": None}
+    return all_bans(actor, **values)
 
 
 def _remove_ban(actor: Actor, values: dict[str, Any]) -> dict[str, Any]:
@@ -355,7 +355,7 @@ add_ban = Operation(
     True,
     "Ban an author or a source",
 )
-list_bans = Operation("ban_list", shapes.NothingShape, _list_bans, _LIST, summary="Bans of the tenant")
+list_bans = Operation("ban_list", shapes.PageShape, _list_bans, _LIST, summary="Bans of the tenant")
 remove_ban = Operation(
     "ban_remove", shapes.BanNamedShape, _remove_ban, _object(ban_id="str", removed="bool"), summary="Lift a ban"
 )

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db.models import Q
 
 from oml.core.actor import Actor
 from oml.core.clock import rfc3339_seconds
+from oml.core.paging import Pages, check_range
+from oml.crypto.secrets import cursor_key
 from workareas import access
 from workareas.errors import Banned
 from workareas.models import Ban
 from workareas.verbs import Verb
 from workareas.words import BanKind
+
+MAX_LIMIT = 100
 
 
 def refuse_banned(
@@ -45,15 +50,22 @@ def refuse_banned(
             raise Banned(what)
 
 
-def bans(actor: Actor) -> list[dict[str, object]]:
-    """Every ban of the tenant, newest first; an admin of the root.
+def bans(actor: Actor, *, limit: int = 20, cursor: str | None = None) -> dict[str, Any]:
+    """The tenant's bans, newest first; an admin of the root.
 
     Raises:
-        AccessNotFound, AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
+        AccessForbidden, VerbCeiling: see :func:`workareas.access.require_everywhere`.
+        CeilingExceeded, Validation: ``limit.ceiling``, ``request.validation``; limit or cursor.
     """
     access.require_everywhere(actor, Verb.BAN)
+    check_range("limit", limit, most=MAX_LIMIT)
     rows = Ban.objects.filter(tenant_id=actor.tenant_id).order_by("-pk")
-    return [
+    pages: Pages[Ban] = Pages(cursor_key(), actor.key_id, {"view": "bans"}, lambda ban: [ban.pk])
+    if (behind := pages.behind(cursor)) is not None:
+        rows = rows.filter(pk__lt=behind[0])
+    page, following = pages.cut(rows[: limit + 1], limit)
+    items = [
         {"ban_id": row.pk, "kind": row.kind, "value": row.value, "created_at": rfc3339_seconds(row.created_at)}
-        for row in rows
+        for row in page
     ]
+    return {"items": items, "next_cursor": following}

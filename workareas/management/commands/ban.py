@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from oml.core.actor import Actor
 from workareas.actions.bans import add_ban, remove_ban
 from workareas.management.acting import acting, add_acting_arguments, refusals_printed
-from workareas.selectors.bans import bans
+from workareas.selectors.bans import MAX_LIMIT, bans
 from workareas.words import BanKind
 
 
@@ -39,7 +39,13 @@ class Command(BaseCommand):
         return [f"{ban.pk}: {ban.kind} {ban.value} is banned."]
 
     def _list(self, actor: Actor, options: dict[str, Any]) -> list[str]:
-        rows = bans(actor)
+        rows, cursor = [], None
+        while True:
+            page = bans(actor, limit=MAX_LIMIT, cursor=cursor)
+            rows += page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                break
         return [f"{row['ban_id']}  {row['created_at']}  {row['kind']} {row['value']}" for row in rows] or ["No bans."]
 
     def _lift(self, actor: Actor, options: dict[str, Any]) -> list[str]:
