@@ -24,7 +24,7 @@ from oml.journal.checkpoint import between
 from oml.journal.selectors import Line, chain_hash_at
 from review.evidence import container, rows
 from review.evidence.reciprocity import Judgement, statistics
-from review.evidence.slice import ARTIFACT, Mentioned, mark_step, write_slice
+from review.evidence.slice import ARTIFACT, Written, mark_step, write_slice
 from workareas.models import Workarea
 
 VERSION = 1
@@ -44,7 +44,7 @@ checkpoint.note     the signed checkpoint that the slice is proved against; proo
 checkpoints.notes   earlier signed checkpoints inside the slice
 artifacts.ndjson    submissions with their signed envelopes; closures.ndjson what they rest on
 serves.ndjson, verdicts.ndjson, reasons.ndjson   who was shown what, decided what, and why
-policies.ndjson     review policies; reads.json counts of reads; reciprocity.json who approves whom
+policies.ndjson     review policies; reads.json counts of sealed reads; reciprocity.json who approves whom
 manifest.dsse.json  digests of all members, signed
 """
 
@@ -124,7 +124,7 @@ def write_bundle(
             chain=member("chain.txt"),
             advance=advance,
         )
-        _write_rows(member, tenant_id, scope, written.mentioned)
+        _write_rows(member, tenant_id, scope, written)
         _write_proof(member, tenant_id, from_seq, to_seq, checkpoint)
         member("keys.json").write(canonical_json({"items": published_keys()}) + b"\n")
         member("README.txt").write(README.encode())
@@ -151,7 +151,8 @@ def write_bundle(
     return str(_digest(target)["sha256"])
 
 
-def _write_rows(member: Callable[[str], IO[bytes]], tenant_id: str, scope: Scope, mentioned: Mentioned) -> None:
+def _write_rows(member: Callable[[str], IO[bytes]], tenant_id: str, scope: Scope, written: Written) -> None:
+    mentioned = written.mentioned
     authors: dict[str, tuple[str, str]] = {}
     with_authors = _noting_authors(rows.artifact_rows(mentioned.artifacts), authors)
     _ndjson(member("artifacts.ndjson"), with_authors)
@@ -162,11 +163,7 @@ def _write_rows(member: Callable[[str], IO[bytes]], tenant_id: str, scope: Scope
     _ndjson(member("reasons.ndjson"), rows.reason_rows(tenant_id, mentioned.reasons))
     _ndjson(member("policies.ndjson"), rows.policy_rows(scope.nodes))
     member("reciprocity.json").write(canonical_json(statistics(judgements)) + b"\n")
-    counts = read_counts(
-        tenant_id,
-        [(seal["from"], seal["to"]) for seal in mentioned.seals],
-        workareas=None if scope.whole else scope.ids,
-    )
+    counts = read_counts(tenant_id, written.sealed, workareas=None if scope.whole else scope.ids)
     reads = {
         "seals": mentioned.seals,
         "counts": [

@@ -17,6 +17,7 @@ from oml.journal.selectors import Line, lines
 ARTIFACT = "art_"
 MARK_BYTES = 8
 _MARKS = 4096
+_SEAL = "readlog.sealed"
 
 
 @dataclass(slots=True)
@@ -44,7 +45,7 @@ class Mentioned:
         elif kind == "review.verdict":
             self.serves[payload["serve_id"]] = None
             self.verdicts[payload["verdict_id"]] = None
-        elif kind == "readlog.sealed":
+        elif kind == _SEAL:
             self.seals.append({"seq": record["seq"], **payload})
         elif payload.get("reason_commitment"):
             self.reasons[payload["reason_commitment"]] = about
@@ -55,6 +56,9 @@ class Written:
     """What was written of a slice."""
 
     mentioned: Mentioned
+    sealed: tuple[tuple[int, int], ...]
+    """First and last row of the read log of every seal in the slice, the redacted ones too: what counts are made over.
+    They are asked with and not shown: a seal tells of the whole tenant's reads."""
     redacted: int
     chain_after: bytes
     marks: bytes
@@ -91,6 +95,7 @@ def write_slice(
         advance: told how many more entries were written.
     """
     mentioned, redacted, chain_after, told = Mentioned(), 0, b"", from_seq - 1
+    sealed: list[tuple[int, int]] = []
     marks, step = bytearray(), mark_step(from_seq, to_seq)
     for line in lines(tenant_id, from_seq, to_seq):
         if visible(line):
@@ -99,6 +104,9 @@ def write_slice(
         else:
             redacted += 1
             entries.write(canonical_json({"leaf_hash": line.leaf_hash.hex(), "redacted": line.seq}) + b"\n")
+        if line.event_type == _SEAL:
+            seal = json.loads(line.canonical)["payload"]
+            sealed.append((seal["from"], seal["to"]))
         chain.write(b"%d %s %s\n" % (line.seq, line.leaf_hash.hex().encode(), line.chain_hash.hex().encode()))
         chain_after = line.chain_hash
         if (line.seq - from_seq) % step == 0 or line.seq == to_seq:
@@ -106,4 +114,4 @@ def write_slice(
         if line.seq % 1000 == 0 or line.seq == to_seq:
             advance(line.seq - told)
             told = line.seq
-    return Written(mentioned, redacted, chain_after, bytes(marks))
+    return Written(mentioned, tuple(sealed), redacted, chain_after, bytes(marks))

@@ -306,6 +306,34 @@ def test_export_evidence__closure_reads_policies_and_reciprocity__are_there(worl
     assert findings(bundle, keys) == []
 
 
+def test_export_evidence__of_a_workarea__counts_the_sealed_reads_that_asked_about_it_and_below(
+    world: World, keys: Path
+) -> None:
+    def reads(node: str, times: int) -> None:
+        for _ in range(times):
+            readlog.record(world.reader, surface="recall", workarea_id=world.nodes[node].pk, query="q", returned=[])
+
+    before = length(world.admin.tenant_id)
+    for node, times in (("a", 1), ("a.team", 2), ("b", 4), ("universe", 8)):
+        reads(node, times)
+    seal_read_logs()
+    sealed = length(world.admin.tenant_id)
+    reads("a", 16)
+    world.promoted()
+    local = world.key("admin", on="a")
+    for actor, scope, counted in ((world.admin, "universe.a", [3]), (local, "universe.a", [3]), (local, "a.team", [2])):
+        bundle = export(actor, scope=world.nodes[scope.removeprefix("universe.")].pk)
+        found = json.loads(members(bundle)["reads.json"])
+        assert [row["reads"] for row in found["counts"]] == counted
+        assert {(row["key"], row["surface"]) for row in found["counts"]} == {(world.reader.key_id, "recall")}
+        assert found["seals"] == [], "a seal is of the whole tenant's reads, and belongs to no node"
+        assert findings(bundle, keys) == []
+    earlier = json.loads(members(export(local, scope="universe.a", to_seq=before))["reads.json"])
+    assert earlier["counts"] == [], "sealed later than the slice"
+    later = json.loads(members(export(local, scope="universe.a", from_seq=sealed + 1))["reads.json"])
+    assert later["counts"] == [], "sealed before the slice"
+
+
 # What a dishonest deployment could put into a bundle that it signs itself: rows against the journal.
 
 
