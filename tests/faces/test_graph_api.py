@@ -155,6 +155,35 @@ def test_graph__claim_that_a_page_ended_with_is_gone__is_said_and_the_walk_never
     assert refused(answer, "request.validation", 400)["param"] == "cursor"
 
 
+@pytest.mark.parametrize("walked", [False, True])
+def test_graph__paged__shows_each_edge_once_and_with_the_first_of_its_claims(
+    world: World, graphs: Graphs, api: Api, walked: bool
+) -> None:
+    links = chain(world, 4)
+    edges = Edges(world, api)
+    for start, end in ((links[0], links[3]), (links[3], links[1]), (links[2], world.promoted(on="b"))):
+        edges.proposed(start, end)
+    asked: dict[str, Any] = {"scope": "universe.a"} | ({"roots": [links[0]], "depth": 5} if walked else {})
+    whole = graphs.of(**asked, limit=500)
+    pages, listed = [], set()
+    cursor: dict[str, Any] = {}
+    while True:
+        page = graphs.of(**asked, limit=1, **cursor)
+        listed |= {claim["artifact_id"] for claim in page["claims"]}
+        assert all({edge["from"], edge["to"]} & listed for edge in page["edges"])
+        pages.append(page)
+        if page["next_cursor"] is None:
+            break
+        cursor = {"cursor": page["next_cursor"]}
+    assert [claim for page in pages for claim in page["claims"]] == whole["claims"]
+    shown = [edge for page in pages for edge in page["edges"]]
+    assert sorted(map(str, shown)) == sorted(map(str, whole["edges"]))
+    first = pages[0]["claims"][0]["artifact_id"]
+    assert {str(edge) for edge in pages[0]["edges"]} == {
+        str(edge) for edge in whole["edges"] if first in (edge["from"], edge["to"])
+    }
+
+
 def test_graph__held_rejected_and_demoted_claims__never_appear_as_claims(
     world: World, graphs: Graphs, api: Api
 ) -> None:

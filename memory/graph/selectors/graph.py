@@ -2,11 +2,12 @@
 
 Claims are promoted ones inside scope ∩ readable ∩ fence; an edge whose far end is none of these appears with the
 endpoint's id alone. Held claims never appear, not even as an id: an edge shows only ends that were promoted once.
+An edge comes with the page of the first of its claims, and not again with the page of the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,8 @@ from workareas.verbs import Capability, Verb
 MAX_DEPTH, MAX_LIMIT = 5, 500
 #: A walk that meets more claims than this is refused: the client asks for less depth or fewer roots.
 MAX_VISITED = 5_000
+#: Which of some claims the pages before have shown.
+_Paged = Callable[[set[str]], set[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,12 @@ def graph(actor: Actor, *, query: GraphQuery) -> tuple[dict[str, Any], Workarea]
     filters: dict[str, Any] = {"view": "graph", "scope": node.pk, "roots": list(query.roots), "depth": query.depth}
     pages: Pages[Artifact] = Pages(cursor_key(), actor.key_id, filters, lambda artifact: [artifact.pk])
     behind = pages.behind(query.cursor)
-    found = (_walked if query.roots else _subtree)(view, query, behind[0] if behind is not None else None)
+    after = behind[0] if behind is not None else None
+    found, paged = (_walked if query.roots else _subtree)(view, query, after)
     page, cursor = pages.cut(found, query.limit)
     body = {
         "claims": [_claim(artifact) for artifact in page],
-        "edges": _edges(view, [artifact.pk for artifact in page]),
+        "edges": _unshown(_edges(view, [artifact.pk for artifact in page]), page, paged),
         "truncated": cursor is not None,
         "next_cursor": cursor,
     }
@@ -94,14 +98,19 @@ def _view(actor: Actor, known: access.Access, node: Workarea) -> _View:
     return _View(claims, ends, fence)
 
 
-def _subtree(view: _View, query: GraphQuery, after: str | None) -> list[Artifact]:
+def _subtree(view: _View, query: GraphQuery, after: str | None) -> tuple[list[Artifact], _Paged]:
     rows = view.claims.order_by("-pk")
-    if after is not None:
-        rows = rows.filter(pk__lt=after)
-    return list(rows.defer("text", "envelope")[: query.limit + 1])
+
+    def paged(claims: set[str]) -> set[str]:
+        if after is None or not claims:
+            return set()
+        return set(view.claims.filter(pk__in=claims, pk__gte=after).values_list("pk", flat=True))
+
+    behind = rows if after is None else rows.filter(pk__lt=after)
+    return list(behind.defer("text", "envelope")[: query.limit + 1]), paged
 
 
-def _walked(view: _View, query: GraphQuery, after: str | None) -> list[Artifact]:
+def _walked(view: _View, query: GraphQuery, after: str | None) -> tuple[list[Artifact], _Paged]:
     """Breadth first from the roots, in the order met; the walk is repeated per page, the server keeps nothing."""
     order = _walk(view, query.roots, query.depth)
     if after is not None and after not in order:  # erased or moved away since; starting anew would repeat claims
@@ -115,7 +124,14 @@ def _walked(view: _View, query: GraphQuery, after: str | None) -> list[Artifact]
         wanted, rest = rest[: query.limit + 1], rest[query.limit + 1 :]
         rows = view.claims.defer("text", "envelope").in_bulk(wanted)
         found += [rows[pk] for pk in wanted if pk in rows]
-    return found
+    return found, set(order[:start]).intersection
+
+
+def _unshown(edges: list[dict[str, Any]], page: list[Artifact], paged: _Paged) -> list[dict[str, Any]]:
+    """Without the edges that came with a page before: those whose other end is a claim of it."""
+    here = {artifact.pk for artifact in page}
+    shown = paged({end for edge in edges for end in (edge["from"], edge["to"])} - here)
+    return [edge for edge in edges if not {edge["from"], edge["to"]} & shown]
 
 
 def _walk(view: _View, roots: Iterable[str], depth: int) -> list[str]:
