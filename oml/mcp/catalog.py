@@ -273,8 +273,9 @@ GRAPH = Tool(
         "memory rests on, what rests on it, and what contradicts it.\n"
         "With roots, the walk starts there and follows edges both ways for depth steps. Without roots, all "
         "claims of the subtree are listed, newest first. truncated true: call again with next_cursor and the same "
-        "arguments. Claims come without their text: recall them for it. An edge may name an artifact that is not "
-        "among the claims: it lies outside what your key may read here.\n"
+        "arguments. Claims come without their text: recall them for it. Each edge comes once, with the "
+        "first of its claims. An edge may name an artifact that is on no page: it lies outside what your key may "
+        "read here.\n"
         "On refusal: access.not_found: the scope, or the root named roots[i], is unknown or not readable by your "
         "key. limit.ceiling: ask for less depth, a lower limit or fewer roots."
     ),
