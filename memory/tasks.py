@@ -20,7 +20,7 @@ def scan(batch: list[dict[str, Any]]) -> None:
     scan_artifacts([task["artifact_id"] for task in batch])
 
 
-@handler(derive.TASK)
+@handler(derive.TASK, slow=True)
 def derive_records(batch: list[dict[str, Any]]) -> None:
     """Tags, chunks and vectors of a batch of source records."""
     derive.derive_tasks([task["sr_ids"] for task in batch])

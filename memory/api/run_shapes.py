@@ -70,25 +70,19 @@ class PinShape(StrictSerializer):
     idempotency_key = _attempt()
 
 
-class NoteText(Text):
-    """A note: any Unicode text, U+0000 included. Its length is the action's rule, so that it has its own refusal."""
-
-    def to_internal_value(self, data: object) -> str:
-        if isinstance(data, str) and "\x00" in data:
-            super().to_internal_value(data.replace("\x00", " "))
-            return data
-        return super().to_internal_value(data)
-
-
 class NoteShape(StrictSerializer):
-    content = NoteText(max_length=10_000_000, help_text="The note, at most 2000 characters.")
+    content = Text(max_length=10_000_000, help_text="The note, at most 2000 characters.")
     scope = OneOf(words=rules.Scope, required=False, help_text=_SCOPE)
     idempotency_key = _attempt()
 
 
 class RecallMemoryShape(StrictSerializer):
     query = Text(
-        max_length=rules.MAX_QUERY, min_length=0, required=False, help_text="A piece of text; the newest without one."
+        max_length=rules.MAX_QUERY,
+        min_length=0,
+        oversize_is_limit=True,
+        required=False,
+        help_text="A piece of text; the newest without one.",
     )
     limit = Whole(required=False, help_text="How many at most, 1 to 50; 10 when left out.")
 

@@ -35,6 +35,8 @@ TASK = "memory.derive_records"
 _STEP = 100
 #: Records that are built in one transaction, and so locked together.
 TOGETHER = 32
+#: Characters of content after which a task leaves the rest to others, so that none takes longer than one record does.
+ENOUGH = 200_000
 #: JSON up to this many bytes is read as sentences; above it, as the text that it is.
 MAX_JSON = 8 * 1024 * 1024
 
@@ -77,9 +79,9 @@ def derive_tasks(tasks: Sequence[str]) -> None:
             record failed alone, which it tries again ever later.
     """
     names = [name for task in tasks for name in task.split()]
-    for at in range(TOGETHER, len(names), MAX_BATCH):
-        later(names[at : at + MAX_BATCH])
-    names = names[:TOGETHER]
+    names, rest = _first_few(names)
+    for at in range(0, len(rest), MAX_BATCH):
+        later(rest[at : at + MAX_BATCH])
     try:
         with transaction.atomic():
             derive(names)
@@ -89,6 +91,17 @@ def derive_tasks(tasks: Sequence[str]) -> None:
         logger.warning("records were not derived together: %s; each is tried alone", type(error).__name__)
         for name in names:
             later([name])
+
+
+def _first_few(names: list[str]) -> tuple[list[str], list[str]]:
+    """What one task does at once, at least one record, and what it leaves."""
+    sizes = dict(Record.objects.filter(pk__in=names[:TOGETHER]).values_list("pk", "size"))
+    total = 0
+    for number, name in enumerate(names[:TOGETHER]):
+        total += sizes.get(name, 0)
+        if number and total > ENOUGH:
+            return names[:number], names[number:]
+    return names[:TOGETHER], names[TOGETHER:]
 
 
 def embed_missing(*, limit: int = 256) -> int:

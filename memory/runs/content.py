@@ -1,7 +1,7 @@
 """Any JSON value as text and back, and its limits. Pure.
 
-Kept as ASCII JSON text rather than as a database's JSON: U+0000, the order of members and the spelling of numbers
-come back as they were sent.
+Kept as ASCII JSON text rather than as a database's JSON: the order of members and the spelling of numbers come back as
+they were sent.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ def as_text(value: Any, *, param: str, most: int = MAX_SLOT_BYTES) -> str:
 
     Raises:
         MemoryTooLarge: ``memory.too_large``; more than ``most`` bytes.
-        Validation: ``request.validation``; a lone surrogate somewhere in it, a number beyond a double's range, or more
-            than 64 levels of nesting, which some reader would stumble over.
+        Validation: ``request.validation``; U+0000 or a lone surrogate somewhere in it, a number beyond a double's
+            range, or more than 64 levels of nesting, which some reader would stumble over.
     """
-    if _deeper_than(value, MAX_DEPTH):
+    strings, deep = _looked_through(value)
+    if deep:
         raise Validation(f"{param} is nested deeper than {MAX_DEPTH} levels", param=param)
+    if any("\x00" in string for string in strings):
+        raise Validation(f"{param} holds U+0000, which text here cannot carry", param=param)
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except UnicodeEncodeError:
@@ -35,18 +38,24 @@ def as_text(value: Any, *, param: str, most: int = MAX_SLOT_BYTES) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
-def _deeper_than(value: Any, most: int) -> bool:
+def _looked_through(value: Any) -> tuple[list[str], bool]:
+    """Every string of a value, keys included, and whether it is nested deeper than it may be."""
+    strings: list[str] = []
     level = [value]
-    for _ in range(most + 1):
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
-        if not level:
-            return False
-    return True
+    for _ in range(MAX_DEPTH + 1):
+        below: list[Any] = []
+        for one in level:
+            if isinstance(one, str):
+                strings.append(one)
+            elif isinstance(one, dict):
+                strings += one
+                below += one.values()
+            elif isinstance(one, list):
+                below += one
+        if not below:
+            return strings, False
+        level = below
+    return strings, True
 
 
 def check_note(content: str) -> None:
@@ -63,7 +72,7 @@ def check_note(content: str) -> None:
 
 def for_review(value: Any) -> tuple[str, bool]:
     """The text that a reviewer is shown and whether it is JSON: a string as itself, anything else as readable JSON."""
-    if isinstance(value, str) and "\x00" not in value:
+    if isinstance(value, str):
         return value, False
     return json.dumps(value, ensure_ascii=False, indent=2), True
 

@@ -14,8 +14,9 @@ class MemoryCap(OmlError):
 
     def __init__(self) -> None:
         super().__init__(
-            f"the note was not kept: the archive of this scope holds {MAX_NOTES} notes already. Notes are deleted in "
-            "the console; what must be carried over now fits into a pinned slot"
+            f"the note was not kept: the archive of this scope holds {MAX_NOTES} notes already, shared ones that await "
+            "review among them. Notes are deleted in the console, and those that wait are withdrawn by their author or "
+            "judged; what must be carried over now fits into a pinned slot"
         )
 
 

@@ -5,11 +5,15 @@ claims due rows (counts the attempt and moves their next one, committed at once)
 runs their handler in one transaction. So an effect happens once; a killed worker's rows become free with its
 connection; and a row that kills whoever touches it is known by its attempts, waits longer each time and is never
 again in one batch with others. Beat sweeps what no nudge arrived for.
+
+Some work is slow: minutes for one row where the rest takes milliseconds. It waits for everything else that is due, and
+one worker process at a time does it, so that the others stay free.
 """
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -32,17 +36,28 @@ _TASK = (
     "INSERT INTO jobs_outboxtask (name, args, created_at, available_at, attempts, last_error) "
     "VALUES (%s, %s, %s, %s, 0, '')"
 )
+_ONE_AT_A_TIME = 0x6F6D6C  # "oml"; the advisory lock of whoever does slow work
+#: A batch that failed after so many seconds is not tried again at once: its rows are taken one by one later.
+_PATIENCE = 60.0
 _handlers: dict[str, Handler] = {}
+_slow: set[str] = set()
 _nudge: Callable[[], None] | None = None
 
 
-def handler(name: str) -> Callable[[Handler], Handler]:
-    """Register the function that does tasks called ``name``; it gets a batch of argument objects."""
+def handler(name: str, *, slow: bool = False) -> Callable[[Handler], Handler]:
+    """Register the function that does tasks called ``name``; it gets a batch of argument objects.
+
+    Args:
+        name: of the tasks.
+        slow: whether one row may take minutes.
+    """
 
     def register(function: Handler) -> Handler:
         if name in _handlers:
             raise TypeError(f"outbox handler {name} is declared twice")
         _handlers[name] = function
+        if slow:
+            _slow.add(name)
         return function
 
     return register
@@ -81,7 +96,8 @@ def drain(*, limit: int = BATCH) -> int:
         django.db.Error: the database went away; what was not done is found by a later drain.
     """
     claimed = _claim(limit)
-    if claimed and not _carry_out(claimed) and len(claimed) > 1:
+    started = time.monotonic()
+    if claimed and not _carry_out(claimed) and len(claimed) > 1 and time.monotonic() - started < _PATIENCE:
         for row in claimed:
             _carry_out([row])
     return len(claimed)
@@ -104,7 +120,7 @@ def _claim(limit: int) -> list[OutboxTask]:
     with transaction.atomic():
         due = OutboxTask.objects.select_for_update(skip_locked=True).filter(available_at__lte=now())
         due = due.order_by("available_at", "id")
-        first = due.first()
+        first = due.exclude(name__in=_slow).first() or due.first()
         if first is None:
             return []
         rows = [first] if first.attempts else list(due.filter(name=first.name, attempts=0)[:limit])
@@ -118,6 +134,10 @@ def _carry_out(claimed: list[OutboxTask]) -> bool:
     keys = [row.pk for row in claimed]
     try:
         with transaction.atomic():
+            if claimed[0].name in _slow and not _my_turn():
+                again = now() + timedelta(seconds=1)
+                OutboxTask.objects.filter(pk__in=keys).update(attempts=F("attempts") - 1, available_at=again)
+                return True
             # What somebody else has claimed meanwhile is theirs. Waiting, not skipping: another worker's claim
             # that looked at these rows a moment too late holds their locks until it has passed them by.
             locked = OutboxTask.objects.select_for_update()
@@ -133,6 +153,14 @@ def _carry_out(claimed: list[OutboxTask]) -> bool:
         OutboxTask.objects.filter(pk__in=keys).update(last_error=kind)
         return False
     return True
+
+
+def _my_turn() -> bool:
+    """Whether nobody else does slow work at this moment; held to the end of the transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_ONE_AT_A_TIME])
+        (mine,) = cursor.fetchone()
+    return bool(mine)
 
 
 def _send_nudge() -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import time
+
 from celery import current_app, shared_task
 
 from oml.jobs import heartbeat, outbox
 
 _ROUNDS = 4
+_SECONDS = 20.0
 
 
 @shared_task(name="oml.jobs.drain", ignore_result=True)
 def drain() -> None:
-    """Do due work; when there is more than a few batches, pass the rest on so that workers share it."""
+    """Do due work; when there is more than a few batches, or it takes long, pass the rest on: workers share it."""
+    started = time.monotonic()
     for _ in range(_ROUNDS):
         if outbox.drain() == 0:
             return
+        if time.monotonic() - started > _SECONDS:
+            break
     current_app.send_task("oml.jobs.drain")
 
 

@@ -185,7 +185,7 @@ def _call_tool(mount: Mount, actor: Any, message: Message) -> tuple[dict[str, An
 def _client_name(params: dict[str, Any]) -> str | None:
     """What the client calls itself in this very request; nothing is remembered from a handshake."""
     meta = params.get("_meta")
-    info = meta.get(CLIENT_INFO_META_KEY) if isinstance(meta, dict) else None
+    info = (meta.get(CLIENT_INFO_META_KEY) or meta.get("clientInfo")) if isinstance(meta, dict) else None
     name = info.get("name") if isinstance(info, dict) else None
     return name if isinstance(name, str) else None
 

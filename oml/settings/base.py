@@ -178,8 +178,9 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 # A nudge that cannot be sent is dropped at once: the sweep finds the outbox row, the request does not wait.
 CELERY_TASK_PUBLISH_RETRY = False
+# An exception that the outbox takes for a failure like any other. There is no hard limit beside it: a pool whose
+# process was killed in mid-message takes no further one over pgmq, and a row's own lock keeps it from being done twice.
 CELERY_TASK_SOFT_TIME_LIMIT = 300
-CELERY_TASK_TIME_LIMIT = 540  # below the broker's visibility timeout, so that no task runs twice at a time
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # its reply queues do not work over pgmq; heartbeats are rows
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -39,6 +40,18 @@ def enqueued(*subjects: str) -> None:
 
 def left() -> list[str]:
     return [row.args["subject"] for row in OutboxTask.objects.order_by("id")]
+
+
+@contextmanager
+def another_connection() -> Iterator[Any]:
+    other = connection.copy()
+    other.set_autocommit(False)
+    try:
+        with other.cursor() as cursor:
+            yield cursor
+    finally:
+        other.rollback()
+        other.close()
 
 
 def come_due() -> None:
@@ -156,3 +169,56 @@ def test_enqueue__transaction_rolled_back__no_row_and_no_nudge(monkeypatch: pyte
     assert (left(), nudged) == ([], [])
     enqueued("b")
     assert (left(), nudged) == (["b"], [True])
+
+
+@pytest.fixture
+def slow_work(does: Callable[[outbox.Handler], None], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Makes ``test.slow`` slow work beside ``test.work``; the list says what was done, in order."""
+    done: list[str] = []
+    monkeypatch.setattr(outbox, "_slow", {"test.slow"})
+    outbox._handlers["test.slow"] = lambda batch: done.append("slow")
+    does(lambda batch: done.append("quick"))
+    return done
+
+
+@pytest.mark.django_db
+def test_drain__slow_work_due_first__waits_for_everything_else(slow_work: list[str]) -> None:
+    outbox.enqueue("test.slow", subject="big")
+    enqueued("a")
+    enqueued("b")
+    assert outbox.drain_all() == 3
+    assert slow_work == ["quick", "slow"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_drain__slow_work_while_another_does_some__is_left_and_counted_as_never_tried(slow_work: list[str]) -> None:
+    outbox.enqueue("test.slow", subject="big")
+    with another_connection() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [outbox._ONE_AT_A_TIME])
+        outbox.drain()
+        assert slow_work == []
+        assert OutboxTask.objects.get().attempts == 0
+        enqueued("a")
+        outbox.drain()
+        assert slow_work == ["quick"]
+    come_due()
+    outbox.drain()
+    assert slow_work == ["quick", "slow"]
+
+
+@pytest.mark.django_db
+def test_drain__a_batch_that_failed_after_long__is_not_tried_again_at_once(
+    does: Callable[[outbox.Handler], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[int] = []
+
+    def fails(batch: Batch) -> None:
+        tries.append(len(batch))
+        raise RuntimeError
+
+    monkeypatch.setattr(outbox, "_PATIENCE", 0.0)
+    does(fails)
+    enqueued("a", "b")
+    outbox.drain()
+    assert tries == [2]
+    assert left() == ["a", "b"]

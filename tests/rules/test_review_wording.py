@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memory.claims.states import Kind, ScanState, State
+from memory.graph.labels import EdgeState
 from memory.scanning.report import Outcome
 from review.wording import KINDS, OUTCOMES, STATES, ago, changes, exact, in_words, left, seen_fields, why_here
 
@@ -41,13 +42,14 @@ def test_ago_and_left__moments__read_as_people_say_them() -> None:
 def test_words__every_closed_word__has_its_own() -> None:
     assert set(OUTCOMES) == set(ScanState) | set(Outcome)
     assert set(KINDS) == set(Kind)
-    assert set(STATES) == set(State)
+    assert set(STATES) == set(State) | set(EdgeState)
     titles = [title for title, _ in OUTCOMES.values()]
     assert len(set(titles)) == len(titles)
 
 
 def _row(**fields: Any) -> dict[str, Any]:
     row: dict[str, Any] = {"blocked_by": None, "ratified": 0, "required": 1, "scan": "clean", "version": 1}
+    row["agent_state"] = None
     return row | fields
 
 

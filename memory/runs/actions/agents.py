@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from memory.runs.content import as_text
@@ -60,8 +59,6 @@ def register_agent(actor: Actor, *, scope: str, name: str, manifest: dict[str, A
 
 def _checked(manifest: dict[str, Any]) -> str:
     text = as_text(manifest, param="manifest", most=MAX_MANIFEST_BYTES)
-    if "\\u0000" in json.dumps(manifest):
-        raise Validation("manifest holds U+0000, which text here cannot carry", param="manifest")
     tools = manifest.get("runtime_tools", [])
     if not isinstance(tools, list) or not all(isinstance(tool, str) for tool in tools):
         raise Validation("manifest.runtime_tools is a list of tool names", param="manifest.runtime_tools")

@@ -23,7 +23,6 @@ from memory.runs.models import AgentMemory, Run, SharedWrite
 from memory.runs.rules import CHECKPOINT, Scope
 from memory.runs.selectors.persistence import Opened, open_state, private_rows, shared_writes
 from oml.core.actor import Actor
-from oml.core.errors import Validation
 from oml.journal.append import append, journalled
 from oml.journal.registry import Event
 from workareas import quota
@@ -80,7 +79,6 @@ def delete_row(actor: Actor, *, place: Place, kind: Kind, row: str) -> None:
         row: the id, as sent.
 
     Raises:
-        Validation: ``request.validation``; the id is no positive whole number.
         StateRowNotFound: ``access.not_found``; no such row of this kind, agent and space that the actor could see.
         Others as :func:`delete_state`.
     """
@@ -168,11 +166,5 @@ def _chosen(
 
 
 def row_number(row: str) -> int:
-    """The number that an id is, 0 where it is one that no row can have.
-
-    Raises:
-        Validation: ``request.validation``; no positive whole number.
-    """
-    if not (row.isascii() and row.isdigit() and row.strip("0")):
-        raise Validation("id is a positive whole number", param="id")
-    return int(row) if len(row) <= _LONGEST_ID else 0  # none has 0, nor more digits than a column can hold
+    """The number that an id is; 0, which no row has, where it is none: malformed and unknown answer alike."""
+    return int(row) if row.isascii() and row.isdigit() and len(row) <= _LONGEST_ID else 0

@@ -11,7 +11,7 @@ from memory.runs.rules import MAX_QUERY, RECALL_MOST
 from memory.runs.selectors.runs import own_run
 from memory.runs.tokens import RunActor
 from oml.core.clock import rfc3339_seconds
-from oml.core.errors import Validation
+from oml.core.errors import SizeExceeded
 from oml.core.paging import check_range
 from workareas import access, quota
 
@@ -23,14 +23,15 @@ def recall_memory(actor: RunActor, *, query: RecallQuery) -> dict[str, Any]:
     so they are compared here, by full case folding, at a cost that does not grow.
 
     Raises:
-        Validation: ``request.validation``; limit below 1, a query above 2000 characters.
+        Validation: ``request.validation``; limit below 1.
+        SizeExceeded: ``limit.size``; a query above 8,192 characters.
         CeilingExceeded: ``limit.ceiling``; limit above 50.
         RunNotFound: ``access.not_found``; the space is out of reach by now.
         QuotaExceeded: ``limit.quota``.
     """
     check_range("limit", query.limit, most=RECALL_MOST)
     if len(query.query) > MAX_QUERY:
-        raise Validation(f"query has at most {MAX_QUERY} characters", param="query")
+        raise SizeExceeded(f"query has {len(query.query)} characters, at most {MAX_QUERY}", param="query")
     run = own_run(actor, access.load(actor), actor.run_id)
     quota.take(actor, quota.Quota.READ)
     own = kept.private(kept.own_rows(run.agent_id, run.space_id, run.actor_id).filter(key=None, pinned=False))
