@@ -175,7 +175,12 @@ class Oracle:
         refusal = self.decide(key, "status_advance", node)
         if refusal or self.nodes[node].parent is None or self.nodes[node].status == "validated":
             return refusal or "request.validation"
-        if any(one.node == node and one.state == "held" for one in self.claims.values()):
+        # What a closed simulation left behind is before nobody any more and holds nothing up.
+        judged_by_somebody = {None, *self.fences}
+        if any(
+            one.node == node and one.state == "held" and one.simulation in judged_by_somebody
+            for one in self.claims.values()
+        ):
             return "workarea.unreviewed"
         self.nodes[node].status = LADDER[self.nodes[node].status]
         self.told.append(("workarea.status_changed", node, node, None))
