@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
+from django.db.models import QuerySet
 
 from memory.claims.commands import EvidenceRef
 from memory.claims.errors import (
@@ -67,14 +69,22 @@ def _simulations_of(actor: Actor, known: Access, derives_from: Sequence[str], fe
         .order_by("pk")
         .values_list("pk", "simulation_id")
     )
-    sql, params = rows.query.sql_with_params()
-    with connection.cursor() as cursor:
-        cursor.execute(f"{sql} FOR SHARE OF memory_artifact", params)  # the one lock that the ORM has no word for
-        readable: dict[str, str | None] = dict(cursor.fetchall())
+    readable = dict(_held(rows))
     for position, source in enumerate(derives_from):
         if source not in readable:
             raise LineageNotFound(position)
     return {simulation for simulation in readable.values() if simulation is not None}
+
+
+def _held(rows: QuerySet[Artifact, tuple[str, str | None]]) -> list[tuple[str, str | None]]:
+    """The rows, under the one lock that the ORM has no word for."""
+    try:
+        sql, params = rows.query.sql_with_params()
+    except EmptyResultSet:  # a key that reads nowhere: there is nothing to ask
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(f"{sql} FOR SHARE OF memory_artifact", params)
+        return [(pk, simulation) for pk, simulation in cursor.fetchall()]
 
 
 def _check_fence(simulated: set[str], simulation_id: str | None, fence: frozenset[str]) -> None:

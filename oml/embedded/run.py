@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 from oml.embedded import broker, ownership, welcome
 from oml.embedded.cluster import Cluster
@@ -56,8 +57,10 @@ def run() -> int:
             _prepare(environment, places, cluster)
             supervisor = _supervisor(environment, places)
             supervisor.start()
-            _wait_until_ready(environment.port, supervisor)
-            document = welcome.write_demo(places, port=environment.port)
+            # Scripts read the file as soon as the web answers; the welcome waits for the worker too.
+            document = _wait_until_ready(
+                environment.port, supervisor, lambda: welcome.write_demo(places, port=environment.port)
+            )
             print(welcome.text(document, places), flush=True)
             _watch(supervisor)
         except Stopped:
@@ -168,17 +171,19 @@ def _refuse_taken_port(port: int) -> None:
             raise Failed(f"port {port}: {error.strerror}; choose another with OML_PORT=8001 make run") from None
 
 
-def _wait_until_ready(port: int, supervisor: Supervisor) -> None:
+def _wait_until_ready(port: int, supervisor: Supervisor, answers: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Wait for the whole of it; what ``answers`` made when ``/readyz`` was 200 for the first time."""
     deadline = time.monotonic() + READY_SECONDS
-    answer = "no answer yet"
+    answer, made = "no answer yet", None
     while True:
         _fail_if_dead(supervisor)
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as response:
                 body = response.read(20_000).decode(errors="replace")
+                made = made or answers()
                 # A late worker does not make the web unready (docs/adr/0012); a welcome waits for it.
                 if json.loads(body)["checks"]["workers"]["status"] == "ok" and supervisor.all_up():
-                    return
+                    return made
                 answer = body
         except urllib.error.HTTPError as error:
             answer = f"{error.code} {error.read(2000).decode(errors='replace')}"
@@ -186,7 +191,7 @@ def _wait_until_ready(port: int, supervisor: Supervisor) -> None:
             pass
         if time.monotonic() > deadline:
             raise Failed(f"/readyz did not turn green in {READY_SECONDS:.0f} s; it says: {answer}")
-        time.sleep(0.25)
+        time.sleep(0.1)
 
 
 def _watch(supervisor: Supervisor) -> None:

@@ -61,6 +61,14 @@ def test_submit_memory__refusals__carry_their_code_and_write_nothing(world: Worl
     assert refusal(world=world, derives_from=("art_unknown",)) == "access.not_found"
 
 
+def test_learn__by_a_key_that_writes_and_reads_nowhere__knows_no_source(world: World) -> None:
+    writes_only = world.bare_key(Role.WRITER)
+    world.grant(writes_only, Capability.WRITER, on="a")
+    with pytest.raises(OmlError) as refused:
+        world.learn(writes_only, sources=[world.promoted()])
+    assert (refused.value.code, refused.value.param) == ("access.not_found", "derives_from[0]")
+
+
 def test_submit_memory__writer_denied_on_the_node__is_forbidden(world: World) -> None:
     world.deny(world.writer, Capability.WRITER, on="a.team")
     assert refusal(world=world, on="a.team") == "access.forbidden"
