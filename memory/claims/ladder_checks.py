@@ -5,14 +5,13 @@ To committed: no held item and no promoted self-signed one remains unreviewed. T
 
 from __future__ import annotations
 
-from django.db.models import Q
-
 from memory.claims.models import Artifact
 from memory.claims.states import State
 from workareas.actions.nodes import on_status_step
 from workareas.errors import Unreviewed
 from workareas.ladder import Status
-from workareas.models import Simulation, Workarea
+from workareas.models import Workarea
+from workareas.selectors.fences import still_open
 
 
 @on_status_step
@@ -24,8 +23,7 @@ def nothing_unreviewed(node: Workarea, after: Status) -> None:
     Raises:
         Unreviewed: ``workarea.unreviewed``, with the counts.
     """
-    closed = Simulation.objects.filter(tenant_id=node.tenant_id, closed_at__isnull=False)
-    rows = Artifact.objects.filter(Q(simulation_id=None) | ~Q(simulation_id__in=closed.values("pk")), workarea=node)
+    rows = Artifact.objects.filter(still_open(), workarea=node)
     held = rows.filter(state=State.HELD).count()
     self_signed = rows.filter(state=State.PROMOTED, self_signed=True).count() if after is Status.COMMITTED else 0
     if held or self_signed:

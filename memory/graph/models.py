@@ -11,7 +11,8 @@ from django.utils import timezone
 from memory.claims.models import Artifact
 from memory.claims.states import State
 from memory.graph.labels import EdgeKind, EdgeState
-from workareas.models import Key, Principal, Simulation, Workarea
+from workareas.models import Key, Principal, Workarea
+from workareas.selectors.fences import still_open
 
 
 class EdgeQuerySet(models.QuerySet["Edge"]):
@@ -20,11 +21,10 @@ class EdgeQuerySet(models.QuerySet["Edge"]):
 
         The others were left behind by a demotion, a newer version or the end of a simulation, and hold nothing up.
         """
-        closed = Simulation.objects.filter(closed_at__isnull=False)
         return self.filter(
+            still_open(),
             Q(from_artifact=None) | Q(from_artifact__state=State.PROMOTED),
             Q(to_artifact=None) | Q(to_artifact__state=State.PROMOTED),
-            Q(simulation_id=None) | ~Q(simulation_id__in=closed.values("pk")),
             state=EdgeState.PENDING,
         )
 

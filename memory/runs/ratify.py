@@ -11,7 +11,7 @@ from memory.claims.models import Artifact
 from oml.core.actor import Actor
 from oml.journal.registry import Event
 
-#: ``(actor, artifact) -> events``: self-sign a held, scanned artifact where the policy of its workarea allows that.
+#: ``(actor, artifact) -> events``: scan and self-sign a held artifact where the policy of its workarea allows that.
 SelfSign = Callable[[Actor, Artifact], list[Event]]
 _doors: list[SelfSign] = []
 

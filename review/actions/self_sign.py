@@ -7,7 +7,9 @@ check is the ceremony's own.
 
 from __future__ import annotations
 
+from memory.claims.actions.scan import scan
 from memory.claims.models import Artifact
+from memory.claims.states import ScanState
 from memory.runs.ratify import on_self_sign
 from oml.core.actor import Actor
 from oml.journal.registry import Event
@@ -21,24 +23,30 @@ from workareas.selectors.policies import effective_policy
 
 @on_self_sign
 def self_sign(actor: Actor, artifact: Artifact) -> list[Event]:
-    """Ratify an actor's own held artifact; where policy asks for more verdicts it stays held.
+    """Scan and ratify an actor's own held artifact where relaxed review applies; elsewhere nothing happens.
+
+    It stays held where a scanner failed or policy asks for more verdicts, and is rejected where a scanner blocks it.
 
     Args:
         actor: its author.
-        artifact: held and scanned, locked or new in this transaction.
+        artifact: held, not scanned yet, new in this transaction.
 
     Returns:
         The events to append, in order.
 
     Raises:
-        ReviewerIsAuthor: ``review.author``; relaxed review does not apply here.
         Stale, Banned, Frozen: as a verdict.
     """
     policy = effective_policy(artifact.workarea)
+    if not policy.self_signed_allowed:
+        return []
+    scanned = scan(artifact)
+    if artifact.scan_state not in (ScanState.CLEAN, ScanState.FLAGGED):
+        return scanned
     serve, served = new_serve(actor, artifact, policy)
     _, closure = ceremony.consume_serve(serve, artifact, actor, policy, presented_digest=serve.content_digest)
     columns, judged = signed_verdict(
         actor, serve, artifact, word=VerdictWord.RATIFY, code=None, reason="", self_signed=True
     )
     verdict = Verdict.objects.create(**columns, artifact=artifact, self_signed=True)
-    return [served, judged, *ceremony.carry_out(verdict, artifact, policy, closure)]
+    return [*scanned, served, judged, *ceremony.carry_out(verdict, artifact, policy, closure)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db.models import Q
+
 from oml.core.actor import Actor
 from workareas.models import Simulation
 
@@ -15,3 +17,9 @@ def fence_of(actor: Actor) -> frozenset[str]:
 def inside_fence(actor: Actor, simulation_id: str | None) -> bool:
     """Whether a row of this simulation, or of none, exists for the actor at all."""
     return simulation_id is None or simulation_id in fence_of(actor)
+
+
+def still_open() -> Q:
+    """Rows of no simulation, or of one that is open: what a closed one left behind can be judged by nobody."""
+    closed = Simulation.objects.filter(closed_at__isnull=False)
+    return Q(simulation_id=None) | ~Q(simulation_id__in=closed.values("pk"))

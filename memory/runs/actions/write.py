@@ -15,12 +15,11 @@ from django.db import connection
 from django.db.models import Max
 
 from memory.claims.actions.end import reject
-from memory.claims.actions.scan import scan
 from memory.claims.actions.store import Draft, store
 from memory.claims.actions.submit import permitted_write
 from memory.claims.events import Remembered, Withdrawn
 from memory.claims.models import Artifact
-from memory.claims.states import Cause, Kind, ScanState, State, SubmitVerb, Surface
+from memory.claims.states import Cause, Kind, State, SubmitVerb, Surface
 from memory.runs import content, kept
 from memory.runs.commands import NoteCommand, PinCommand
 from memory.runs.errors import MemoryCap, RunOver
@@ -40,7 +39,6 @@ from workareas.access import Access
 from workareas.idempotency import fingerprint, run_once
 from workareas.models import Key
 from workareas.selectors.bans import refuse_banned
-from workareas.selectors.policies import effective_policy
 from workareas.verbs import Verb
 
 
@@ -249,10 +247,7 @@ def _share(
     artifact, submitted = store(actor, draft, Remembered)
     SharedWrite.objects.create(artifact=artifact, memory=row, run=run, is_json=is_json)
     events.append(submitted)
-    if effective_policy(node).self_signed_allowed:
-        events += scan(artifact)
-        if artifact.scan_state in (ScanState.CLEAN, ScanState.FLAGGED):
-            events += self_sign(actor, artifact)
+    events += self_sign(actor, artifact)
     answer: dict[str, Any] = {"state": str(artifact.state), "artifact_id": artifact.pk}
     if artifact.self_signed:
         answer["self_signed"] = True
